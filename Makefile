@@ -1,0 +1,36 @@
+# Every target sets up its own environment: Python >= 3.11 and make are enough.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+STAMP  := $(VENV)/.installed
+
+# Two test processes with one numerical thread each fill a two-core machine.
+export OMP_NUM_THREADS ?= 1
+
+.PHONY: demo test lint bench docs clean
+
+demo: $(STAMP)
+	$(BIN)/fairsmooth demo --out out/demo
+
+test: $(STAMP)
+	$(BIN)/python -m pytest -n 2 --dist worksteal
+
+lint: $(STAMP)
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+bench: $(STAMP)
+	@for b in benchmarks/[a-z]*.py; do echo "== $$b"; $(BIN)/python $$b --quick || exit 1; done
+
+docs: $(STAMP)
+	$(BIN)/python tools/build_docs.py
+
+$(STAMP): pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt torch==2.13.0
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev]"
+	touch $@
+
+clean:
+	rm -rf $(VENV) out

@@ -1,0 +1,1 @@
+"""The methods that FairSmooth is compared with, each one file, found by presence."""

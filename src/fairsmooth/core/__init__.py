@@ -1,0 +1,1 @@
+"""The mathematics: tensors in, tensors out; no I/O, no logging, no scikit-learn."""

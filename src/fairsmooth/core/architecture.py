@@ -1,0 +1,125 @@
+"""Base classifiers as functions of one flat parameter vector.
+
+Flat vectors follow :func:`torch.nn.utils.parameters_to_vector`: layer by
+layer, weight ``(out, in)`` row by row, then bias.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import Protocol
+
+import torch
+from torch import Tensor, nn
+from torch.func import functional_call
+
+ACTIVATIONS = {
+    "relu": torch.relu,
+    "tanh": torch.tanh,
+    "silu": nn.functional.silu,
+}
+
+
+class Architecture(Protocol):
+    """What smoothing needs of a base classifier: one logit per row."""
+
+    @property
+    def n_parameters(self) -> int:
+        """Length ``m`` of the flat parameter vector."""
+
+    def logits(self, parameters: Tensor, X: Tensor) -> Tensor:
+        """Return the logit of every row of ``X``, shape ``(n,)``."""
+
+
+@dataclass(frozen=True)
+class Network:
+    """A fully connected network with one logit; linear when it has no hidden layer.
+
+    Parameters
+    ----------
+    n_features : int
+        Number of inputs.
+    hidden_layer_sizes : tuple of int
+        Widths of the hidden layers; ``()`` is a linear model.
+    activation : {"relu", "tanh", "silu"}
+        Applied after every hidden layer.
+
+    Examples
+    --------
+    >>> Network(3, (4,)).n_parameters
+    21
+    """
+
+    n_features: int
+    hidden_layer_sizes: tuple[int, ...] = ()
+    activation: str = "relu"
+
+    @property
+    def shapes(self) -> tuple[tuple[int, int], ...]:
+        """The ``(out, in)`` shape of each layer's weight."""
+        widths = (self.n_features, *self.hidden_layer_sizes, 1)
+        return tuple((after, before) for before, after in pairwise(widths))
+
+    @property
+    def n_parameters(self) -> int:
+        """Number of weights and biases, ``m``."""
+        return sum(out * (into + 1) for out, into in self.shapes)
+
+    def layers(self, parameters: Tensor) -> list[tuple[Tensor, Tensor]]:
+        """Cut flat vectors ``(..., m)`` into ``(weight, bias)`` per layer, as views.
+
+        Leading dimensions (groups, draws) are kept: weights come as
+        ``(..., out, in)``, biases as ``(..., out)``.
+        """
+        cut = []
+        start = 0
+        for out, into in self.shapes:
+            middle, end = start + out * into, start + out * (into + 1)
+            weight = parameters[..., start:middle].unflatten(-1, (out, into))
+            cut.append((weight, parameters[..., middle:end]))
+            start = end
+        return cut
+
+    def logits(self, parameters: Tensor, X: Tensor) -> Tensor:
+        """Return logits ``(..., n)`` for parameters ``(..., m)`` and rows ``(..., n, d)``."""
+        *hidden, (weight, bias) = self.layers(parameters)
+        activation = ACTIVATIONS[self.activation]
+        signal = X
+        for inner_weight, inner_bias in hidden:
+            signal = activation(signal @ inner_weight.mT + inner_bias.unsqueeze(-2))
+        return (signal @ weight.mT + bias.unsqueeze(-2)).squeeze(-1)
+
+
+@dataclass(frozen=True, eq=False)
+class ModuleNetwork:
+    """Any ``torch.nn.Module`` with one logit per row, seen as a function of a flat vector.
+
+    Only parameters are perturbed by smoothing. Buffers, such as the running
+    statistics of batch normalisation, are part of the function and stay fixed;
+    the module runs in evaluation mode, so dropout is off. Under both rules the
+    module is a deterministic function of its parameters, as Theorem 2 needs.
+    """
+
+    module: nn.Module
+
+    @cached_property
+    def _named(self) -> dict[str, Tensor]:
+        return {name: value.detach() for name, value in self.module.named_parameters()}
+
+    @property
+    def n_parameters(self) -> int:
+        """Number of scalar parameters, ``m``."""
+        return sum(value.numel() for value in self._named.values())
+
+    def named(self, parameters: Tensor) -> dict[str, Tensor]:
+        """Cut one flat vector ``(m,)`` into the module's named parameters."""
+        pieces = parameters.split([value.numel() for value in self._named.values()])
+        return {
+            name: piece.view(value.shape)
+            for (name, value), piece in zip(self._named.items(), pieces, strict=True)
+        }
+
+    def logits(self, parameters: Tensor, X: Tensor) -> Tensor:
+        """Return one logit per row of ``X`` for one flat vector ``(m,)``."""
+        output: Tensor = functional_call(self.module, self.named(parameters), (X,))
+        return output.reshape(X.shape[0])

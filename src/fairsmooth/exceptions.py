@@ -1,0 +1,17 @@
+"""The few errors a caller would catch."""
+
+
+class FairSmoothError(Exception):
+    """Base of every error this library raises on purpose."""
+
+
+class InputError(FairSmoothError, ValueError):
+    """What was given cannot be used; the message says what was expected."""
+
+
+class GroupError(InputError):
+    """A sensitive group cannot be trained or certified on."""
+
+
+class ModelFileError(FairSmoothError, ValueError):
+    """A model file is damaged, altered, or was not written by this library."""

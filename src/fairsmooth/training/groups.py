@@ -1,0 +1,125 @@
+"""Sensitive columns as group codes, checked before anything is trained on them."""
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from fairsmooth.exceptions import GroupError, InputError
+
+
+@dataclass(frozen=True)
+class Groups:
+    """Group membership of every row.
+
+    Attributes
+    ----------
+    labels : tuple
+        One label per group; a tuple of values where several columns were given.
+    codes : ndarray of int
+        For every row, the position of its group in ``labels``.
+    """
+
+    labels: tuple[Hashable, ...]
+    codes: NDArray[np.intp]
+
+    @property
+    def counts(self) -> NDArray[np.intp]:
+        """Number of rows of each group."""
+        return np.bincount(self.codes, minlength=len(self.labels))
+
+    def rows(self) -> list[NDArray[np.intp]]:
+        """Return the row numbers of each group, in the order of ``labels``."""
+        order = np.argsort(self.codes, kind="stable")
+        return np.split(order, np.cumsum(self.counts)[:-1])
+
+
+def encode_groups(sensitive_features: Any, *, n_rows: int) -> Groups:
+    """Turn one sensitive column, or several, into groups.
+
+    Several columns make intersectional groups: one per combination that occurs.
+    Groups are sorted by the text of their labels, so their order depends on
+    neither the order of the rows nor the type of the labels.
+    """
+    if sensitive_features is None:
+        raise InputError(
+            "Expected sensitive_features, one label per row, got None. "
+            "Pass fit(X, y, sensitive_features=...)."
+        )
+    frame = _as_frame(sensitive_features)
+    if len(frame) != n_rows:
+        raise InputError(
+            f"Expected sensitive_features to have one entry per row of X ({n_rows}), "
+            f"got {len(frame)}."
+        )
+    _reject_missing(frame)
+    codes, combinations = pd.factorize(pd.MultiIndex.from_frame(frame))
+    found = [tuple(_plain(value) for value in combination) for combination in combinations]
+    labels = [values[0] if len(values) == 1 else values for values in found]
+    order = sorted(range(len(labels)), key=lambda k: str(labels[k]))
+    rank = np.empty(len(order), dtype=np.intp)
+    rank[order] = np.arange(len(order))
+    return Groups(tuple(labels[k] for k in order), rank[codes])
+
+
+def match_groups(sensitive_features: Any, labels: tuple[Hashable, ...], *, n_rows: int) -> Groups:
+    """Encode new rows with the groups a model already knows."""
+    groups = encode_groups(sensitive_features, n_rows=n_rows)
+    unknown = [label for label in groups.labels if label not in labels]
+    if unknown:
+        raise GroupError(
+            f"Expected sensitive_features among the groups of the model, {list(labels)}, "
+            f"got {unknown}."
+        )
+    rank = np.array([labels.index(label) for label in groups.labels], dtype=np.intp)
+    return Groups(tuple(labels), rank[groups.codes])
+
+
+def require_trainable(groups: Groups, y: NDArray[np.integer[Any]]) -> None:
+    """Refuse groups that cannot carry a classifier of their own: fewer than two, or one class."""
+    if len(groups.labels) < 2:
+        raise GroupError(
+            f"Expected at least 2 groups in sensitive_features, got 1 ({groups.labels[0]!r}). "
+            "With one group there is nothing to certify."
+        )
+    positives = np.bincount(groups.codes, weights=y, minlength=len(groups.labels))
+    for label, count, positive in zip(groups.labels, groups.counts, positives, strict=True):
+        if count < 2 or positive in (0, count):
+            what = "too few rows" if count < 2 else "one class only"
+            raise GroupError(
+                f"Expected every group to have rows of both classes, got group {label!r} with "
+                f"{what}: {int(positive)} positive of {int(count)} rows. "
+                "Merge it with another group or leave it out."
+            )
+
+
+def _as_frame(sensitive_features: Any) -> pd.DataFrame:
+    if isinstance(sensitive_features, pd.DataFrame):
+        return sensitive_features
+    if isinstance(sensitive_features, pd.Series):
+        return sensitive_features.to_frame()
+    array = np.asarray(sensitive_features)
+    if array.ndim not in (1, 2) or (array.ndim == 2 and array.shape[1] == 0):
+        raise InputError(
+            "Expected sensitive_features with one column or several, "
+            f"got an array of shape {array.shape}."
+        )
+    return pd.DataFrame(array)
+
+
+def _reject_missing(frame: pd.DataFrame) -> None:
+    missing = frame.isna().any(axis=1)
+    if missing.any():
+        raise InputError(
+            f"Expected a sensitive value in every row, got {int(missing.sum())} missing "
+            f"(first at row {int(np.argmax(missing))}). Drop those rows or give them a group."
+        )
+
+
+def _plain(value: Any) -> Hashable:
+    """Return a plain Python value, so that labels print well and fit into JSON."""
+    plain: Hashable = value.item() if isinstance(value, np.generic) else value
+    return plain
