@@ -201,7 +201,9 @@ def certify(
     parameters = _as_matrix(group_parameters)
     _validate.non_negative(sigma=sigma)
     _validate.one_of(CENTERS, center=center)
-    labels: tuple[Group, ...] = tuple(groups) if groups is not None else tuple(range(len(parameters)))
+    labels: tuple[Group, ...] = (
+        tuple(groups) if groups is not None else tuple(range(len(parameters)))
+    )
     _validate.same_length(group_parameters=parameters, groups=labels)
     if len(set(labels)) != len(labels):
         raise InputError(f"Expected every group once, got groups={list(labels)}.")
@@ -223,9 +225,7 @@ def certify(
         epsilon=max(paper, *linear),
         # For the smallest bounds erf and the linear bound round to the same number.
         epsilon_tight=max(min(t, b) for t, b in zip(tight, linear, strict=True)),
-        epsilon_by_group={
-            g: min(t, b) for g, t, b in zip(labels, tight, linear, strict=True)
-        },
+        epsilon_by_group={g: min(t, b) for g, t, b in zip(labels, tight, linear, strict=True)},
         epsilon_linear_by_group=dict(zip(labels, linear, strict=True)),
         center=center,
     )
@@ -258,6 +258,17 @@ def _number(value: Any) -> float:
     return math.inf if value is None else float(value)
 
 
+def group_text(group: Group) -> str:
+    """Return a group's label as text; the parts of an intersectional label joined by a bar.
+
+    Examples
+    --------
+    >>> group_text(("Female", "White"))
+    'Female|White'
+    """
+    return "|".join(map(str, group)) if isinstance(group, tuple) else str(group)
+
+
 def _ceiling(value: float) -> str:
     """Print four decimals, rounded up, so that the printed number is a bound too."""
     return f"{math.ceil(value * 1e4) / 1e4:.4f}" if math.isfinite(value) else "no bound"
@@ -277,7 +288,7 @@ def _in_words(certificate: Certificate) -> list[str]:
         "the score of a group's own classifier by at most:"
     )
     lines += [
-        f"  {group}: {_ceiling(c.epsilon_by_group[group])}  "
+        f"  {group_text(group)}: {_ceiling(c.epsilon_by_group[group])}  "
         f"(distance of the parameters {c.distances[group]:.4g})"
         for group in c.groups
     ]

@@ -1,0 +1,1 @@
+"""Architectures from the outside: chosen by arguments, started, written as plain data."""

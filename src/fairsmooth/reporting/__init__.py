@@ -1,0 +1,1 @@
+"""Pages and figures from what was measured; nothing is computed again here."""

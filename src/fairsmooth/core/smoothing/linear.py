@@ -50,7 +50,7 @@ def smooth_link(mean: Tensor, scale: Tensor, link: str) -> Tensor:
         return ndtr(mean / (1.0 + scale.square()).sqrt())
     if link == "step":
         return torch.where(scale > 0, ndtr(mean / scale.clamp_min(_tiny(scale))), apply_link(mean, link))
-    widths, weights = _mixture(N_NODES)
+    widths, weights = logistic_mixture(N_NODES)
     variances = torch.as_tensor(widths**2, dtype=mean.dtype, device=mean.device)
     shares = torch.as_tensor(weights, dtype=mean.dtype, device=mean.device)
     spread = (scale.square().unsqueeze(-1) + variances).sqrt()
@@ -74,7 +74,7 @@ def _tiny(like: Tensor) -> float:
 
 
 @cache
-def _mixture(n_nodes: int) -> tuple[Floats, Floats]:
+def logistic_mixture(n_nodes: int) -> tuple[Floats, Floats]:
     """Return widths ``2V`` and weights of the logistic as a scale mixture of normals.
 
     Gauss quadrature with respect to the law of ``log V``, by the Lanczos

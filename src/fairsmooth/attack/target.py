@@ -1,0 +1,90 @@
+"""What an attack needs to know of a model."""
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from fairsmooth.core import _outward
+from fairsmooth.core.architecture import Network
+from fairsmooth.core.certificate import certify
+from fairsmooth.core.smoothing.exact import is_exact, smooth_with_error
+from fairsmooth.exceptions import InputError
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Target:
+    """A model under attack: its architecture, its parameters and how it is smoothed.
+
+    Parameters
+    ----------
+    network : Network
+        Linear or with one hidden layer, so that smoothing is exact.
+    group_parameters : ndarray of shape (K, m)
+        ``W_k``.
+    parameters : ndarray of shape (m,)
+        ``W*``.
+    sigma : float
+        Standard deviation of the smoothing noise.
+    link : {"logistic", "probit", "step"}
+        Turns logits into scores.
+    groups : tuple
+        Labels of the groups.
+
+    Examples
+    --------
+    >>> target = Target(Network(1), np.array([[1.0, 0.0], [2.0, 0.0]]),
+    ...                 np.array([1.5, 0.0]), sigma=0.5, link="probit", groups=("a", "b"))
+    >>> float(target.gaps(torch.tensor([[2.0]]).double(), 0)[0])
+    0.05...
+    """
+
+    network: Network
+    group_parameters: Floats
+    parameters: Floats
+    sigma: float
+    link: str
+    groups: tuple[Hashable, ...]
+
+    def __post_init__(self) -> None:
+        if not is_exact(self.network):
+            raise InputError(
+                "Expected a linear model or a network with one hidden layer, whose smoothing is "
+                f"exact, got {self.network!r}. Measure gaps of others with the audit."
+            )
+        shape = (len(self.groups), self.network.n_parameters)
+        if self.group_parameters.shape != shape or self.parameters.shape != shape[1:]:
+            raise InputError(
+                f"Expected group_parameters of shape {shape} and parameters of shape {shape[1:]}, "
+                f"got {self.group_parameters.shape} and {self.parameters.shape}."
+            )
+
+    def gaps(self, X: Tensor, position: int) -> Tensor:
+        """Return the gap between the overall and one group's own score for every row."""
+        return self.gaps_with_error(X, position)[0]
+
+    def gaps_with_error(self, X: Tensor, position: int) -> tuple[Tensor, Tensor]:
+        """Return the gaps of :meth:`gaps` and bounds on their numerical error."""
+        pair = np.stack([self.parameters, self.group_parameters[position]])
+        scores, errors = smooth_with_error(
+            self.network, torch.as_tensor(pair), X, sigma=self.sigma, link=self.link
+        )
+        return (scores[0] - scores[1]).abs(), errors.sum(0)
+
+    def bound(self, position: int) -> float:
+        """Return the certificate's bound for one group, rounded outward."""
+        return _outward.total_variation_up(self._radius(position), self.sigma)
+
+    def paper_bound(self) -> float:
+        """Return the bound of Theorem 2, rounded outward."""
+        epsilon = certify(self.group_parameters, sigma=self.sigma).epsilon
+        radii = [self._radius(position) for position in range(len(self.groups))]
+        return max(epsilon, *(_outward.lipschitz_up(radius, self.sigma) for radius in radii))
+
+    def _radius(self, position: int) -> float:
+        return _outward.norm_up(self.group_parameters[position] - self.parameters)

@@ -1,0 +1,100 @@
+"""What the commands print: results on standard output, everything else on standard error."""
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import partial
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from fairsmooth.core.certificate import Certificate, group_text
+
+results = Console(highlight=False, soft_wrap=True)
+messages = Console(stderr=True, highlight=False)
+
+
+def print_json(document: Mapping[str, Any]) -> None:
+    """Print one JSON document and nothing else."""
+    print(json.dumps(document, ensure_ascii=False, allow_nan=False, indent=2))
+
+
+@contextmanager
+def progress(description: str, total: int | None = None) -> Iterator[Callable[..., None]]:
+    """Show progress on standard error while a block runs.
+
+    Yields a function that takes what :meth:`rich.progress.Progress.update` takes.
+    """
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+    )
+    with Progress(*columns, console=messages, transient=True) as bar:
+        task = bar.add_task(description, total=total)
+        yield partial(bar.update, task)
+
+
+def print_certificate(certificate: Certificate) -> None:
+    """Explain a certificate in plain words."""
+    title, *lines = str(certificate).splitlines()
+    results.print(f"[bold]{title}[/bold]")
+    for line in lines:
+        results.print(line, markup=False)
+
+
+def print_summary(summary: Mapping[str, Any]) -> None:
+    """Print the figures of an audit, then one row per group."""
+    overall = Table(title="Audit", title_justify="left")
+    overall.add_column("measure")
+    overall.add_column("value", justify="right")
+    for name, label in _OVERALL.items():
+        if summary.get(name) is not None:
+            overall.add_row(label, f"{summary[name]:.4f}")
+    results.print(overall)
+    groups = Table(title="By group", title_justify="left")
+    columns = [name for name in _BY_GROUP if any(name in row for row in summary["groups"])]
+    groups.add_column("group")
+    for name in columns:
+        groups.add_column(_BY_GROUP[name], justify="right")
+    for row in summary["groups"]:
+        groups.add_row(
+            group_text(_label(row["group"])), *(_cell(row.get(name)) for name in columns)
+        )
+    results.print(groups)
+
+
+_OVERALL = {
+    "accuracy": "accuracy",
+    "demographic_parity": "demographic parity gap",
+    "equalized_odds_sum": "equalized odds gap, sum",
+    "equalized_odds_max": "equalized odds gap, maximum",
+    "measured_gap": "largest measured gap to a group's own classifier",
+    "epsilon_tight": "certified bound on that gap (tight)",
+    "epsilon": "certified bound on that gap (the paper's)",
+    "max_distance": "largest distance between groups' parameters",
+    "tying_cost": "largest loss a group gave up for the tie",
+}
+_BY_GROUP = {
+    "count": "rows",
+    "selection_rate": "selected",
+    "true_positive_rate": "TPR",
+    "false_positive_rate": "FPR",
+    "accuracy": "accuracy",
+    "epsilon_linf_all_rows": "measured gap",
+    "epsilon": "certified",
+    "tying_cost_log_loss": "tying cost",
+}
+
+
+def _label(group: Any) -> Any:
+    return tuple(group) if isinstance(group, list) else group
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return "–"
+    return f"{value:,}" if isinstance(value, int) else f"{value:.4f}"

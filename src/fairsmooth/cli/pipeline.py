@@ -1,0 +1,199 @@
+"""From a table with a label and sensitive columns to a trained, audited, explained model."""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from sklearn.model_selection import train_test_split
+
+from fairsmooth import _validate
+from fairsmooth.encoding import UNKNOWN, TableEncoder
+from fairsmooth.estimator import FairSmoothClassifier
+from fairsmooth.exceptions import InputError
+from fairsmooth.metrics import Audit, audit
+from fairsmooth.persistence import SavedModel
+from fairsmooth.training.groups import encode_groups, require_trainable
+
+
+@dataclass(frozen=True)
+class Roles:
+    """Which column of a table plays which part.
+
+    Attributes
+    ----------
+    label : str
+        The column to predict.
+    sensitive : tuple of str
+        The columns whose combinations are the groups.
+    positive : str or None
+        Text of the positive label; the larger of the two if left out.
+    drop : tuple of str
+        Columns not to use.
+    include_sensitive : bool
+        Whether the sensitive columns are features too.
+    unknown : {"error", "ignore"}
+        What the model does, once trained, with a category it has not seen.
+    """
+
+    label: str
+    sensitive: tuple[str, ...]
+    positive: str | None = None
+    drop: tuple[str, ...] = ()
+    include_sensitive: bool = False
+    unknown: str = "error"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A trained model with its audit on rows it has not seen."""
+
+    model: SavedModel
+    audit: Audit
+    test: pd.DataFrame
+    seconds: float
+
+    def summary(self) -> dict[str, Any]:
+        """Return the figures that ``--json`` prints."""
+        return {**self.audit.summary(), "seconds": self.seconds}
+
+
+def train_on_table(
+    table: pd.DataFrame,
+    roles: Roles,
+    *,
+    classifier: FairSmoothClassifier,
+    test_size: float,
+    seed: int,
+    step: Callable[[str], None] = lambda text: None,
+) -> Outcome:
+    """Split, learn the encoder on the training part, train, certify and audit."""
+    began = time.perf_counter()
+    _validate.in_range(0.01, 0.99, test_size=test_size)
+    _require_columns(table, roles)
+    y, values = label_codes(table[roles.label], roles)
+    groups = encode_groups(table[list(roles.sensitive)], n_rows=len(table))
+    require_trainable(groups, y)
+    train, test = _split(groups.codes * 2 + y, test_size, seed)
+    step("learning the columns")
+    features = table.drop(columns=_not_features(table, roles))
+    encoder = TableEncoder.learn(features.iloc[train], unknown=roles.unknown)
+    step("training")
+    classifier.fit(
+        encoder.transform(features.iloc[train]),
+        y[train],
+        sensitive_features=table.iloc[train][list(roles.sensitive)],
+    )
+    notes = {
+        "label": roles.label,
+        "negative": values[0],
+        "positive": values[1],
+        "sensitive": list(roles.sensitive),
+        "rows": len(train),
+        "seed": seed,
+        "test_size": test_size,
+    }
+    model = SavedModel(classifier, encoder, notes)
+    step("auditing")
+    held_out = table.iloc[test].reset_index(drop=True)
+    # A rare category may be in the held-out part only; that must not end a training.
+    result = audit_table(model, held_out, unknown="ignore")
+    return Outcome(model, result, held_out, time.perf_counter() - began)
+
+
+def audit_table(model: SavedModel, table: pd.DataFrame, *, unknown: str | None = None) -> Audit:
+    """Audit a model on a table that has the label and the sensitive columns."""
+    roles = Roles(model.training["label"], tuple(model.training["sensitive"]))
+    _require_columns(table, roles)
+    y = known_label_codes(table[roles.label], model.training)
+    return audit(
+        model.classifier,
+        features_of(model, table, unknown=unknown),
+        y,
+        sensitive_features=table[list(roles.sensitive)],
+    )
+
+
+def features_of(model: SavedModel, table: pd.DataFrame, *, unknown: str | None = None) -> Any:
+    """Turn a table with the original columns into the classifier's features.
+
+    ``unknown`` overrides what the model's encoder does with an unseen category.
+    """
+    encoder = model.encoder
+    if encoder is None:
+        return table
+    if unknown is not None:
+        _validate.one_of(UNKNOWN, unknown=unknown)
+        encoder = replace(encoder, unknown=unknown)
+    return encoder.transform(table)
+
+
+def label_codes(column: Any, roles: Roles) -> tuple[NDArray[np.int64], tuple[Any, Any]]:
+    """Return 0/1 codes and the two values they stand for, the negative one first."""
+    missing = int(column.isna().sum())
+    if missing:
+        raise InputError(
+            f"Expected a label in every row of {roles.label!r}, got {missing} missing. "
+            "Drop those rows."
+        )
+    values = sorted(column.unique().tolist(), key=lambda value: (str(type(value)), value))
+    if len(values) != 2:
+        shown = ", ".join(map(repr, values[:5])) + (", …" if len(values) > 5 else "")
+        raise InputError(
+            f"Expected a label with 2 values in {roles.label!r}, got {len(values)}: {shown}."
+        )
+    if roles.positive is not None:
+        texts = [str(value) for value in values]
+        if roles.positive not in texts:
+            raise InputError(
+                f"Expected --positive to be one of {texts} (the values of {roles.label!r}), "
+                f"got {roles.positive!r}."
+            )
+        if texts.index(roles.positive) == 0:
+            values.reverse()
+    codes = (column == values[1]).to_numpy().astype(np.int64)
+    return codes, (values[0], values[1])
+
+
+def known_label_codes(column: Any, notes: Mapping[str, Any]) -> NDArray[np.int64]:
+    """Return 0/1 codes of labels that the model already knows, compared by their text."""
+    texts = column.astype(str)
+    negative, positive = str(notes["negative"]), str(notes["positive"])
+    unknown = sorted(set(texts) - {negative, positive})
+    if unknown:
+        raise InputError(
+            f"Expected the labels {negative!r} and {positive!r} in {notes['label']!r}, "
+            f"got {unknown[:5]}."
+        )
+    return (texts == positive).to_numpy().astype(np.int64)
+
+
+def _require_columns(table: pd.DataFrame, roles: Roles) -> None:
+    for column in (roles.label, *roles.sensitive, *roles.drop):
+        _validate.known_column(column, list(table.columns), where="the table")
+    if roles.label in roles.sensitive:
+        raise InputError(
+            f"Expected label and sensitive columns to differ, got {roles.label!r} twice."
+        )
+
+
+def _not_features(table: pd.DataFrame, roles: Roles) -> list[str]:
+    sensitive: Sequence[str] = () if roles.include_sensitive else roles.sensitive
+    unused = [roles.label, *sensitive, *roles.drop]
+    if set(table.columns) <= set(unused):
+        raise InputError(
+            "Expected at least one column to predict from, got none besides those named."
+        )
+    return unused
+
+
+def _split(cells: NDArray[np.int64], test_size: float, seed: int) -> tuple[Any, Any]:
+    smallest = int(np.bincount(cells)[np.unique(cells)].min())
+    stratify = cells if smallest >= 2 else None
+    train, test = train_test_split(
+        np.arange(len(cells)), test_size=test_size, random_state=seed, stratify=stratify
+    )
+    return np.sort(train), np.sort(test)

@@ -1,0 +1,53 @@
+"""``fairsmooth predict``: scores, decisions and certified intervals, row by row."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import pandas as pd
+import typer
+
+from fairsmooth.cli.output import messages, progress
+from fairsmooth.cli.pipeline import features_of
+from fairsmooth.cli.tables import read_chunks, write_chunks
+from fairsmooth.cli.train import Unknown
+from fairsmooth.core.certificate import group_text
+from fairsmooth.persistence import SavedModel, read_model
+
+NAME = "predict"
+
+
+def command(
+    model: Annotated[Path, typer.Argument(help="A model file.")],
+    data: Annotated[Path, typer.Argument(help="A table, .csv or .parquet.")],
+    output: Annotated[Path, typer.Option("-o", "--output", help="Table to write.")],
+    unknown: Unknown = None,
+) -> None:
+    """Predict every row of a table; the sensitive columns are not needed."""
+    saved = read_model(model)
+    with progress("predicting") as update:
+
+        def predicted() -> Iterator[pd.DataFrame]:
+            for chunk in read_chunks(data):
+                yield predict_rows(saved, chunk, unknown=unknown)
+                update(advance=len(chunk))
+
+        rows = write_chunks(output, predicted())
+    messages.print(f"Wrote {rows:,} rows to {output}.", markup=False)
+
+
+def predict_rows(
+    model: SavedModel, table: pd.DataFrame, *, unknown: str | None = None
+) -> pd.DataFrame:
+    """Return probability, prediction and every group's interval for the rows of a table."""
+    classifier = model.classifier
+    scores = classifier.predict_proba(features_of(model, table, unknown=unknown))[:, 1]
+    values: Any = [model.training.get("negative", 0), model.training.get("positive", 1)]
+    chosen = np.array(values)[(scores > classifier.threshold_).astype(int)]
+    columns: dict[str, Any] = {"probability": scores, "prediction": chosen}
+    for group in classifier.groups_:
+        interval = classifier.certificate_.interval(np.clip(scores, 0.0, 1.0), group)
+        columns[f"lower_{group_text(group)}"] = interval[:, 0]
+        columns[f"upper_{group_text(group)}"] = interval[:, 1]
+    return pd.DataFrame(columns)

@@ -1,0 +1,77 @@
+"""Exact smooth scores of networks with at most one hidden layer."""
+
+import torch
+from torch import Tensor
+
+from fairsmooth.core.architecture import Network
+from fairsmooth.core.smoothing.hidden import smooth_hidden
+from fairsmooth.core.smoothing.linear import apply_link, smooth_linear
+from fairsmooth.exceptions import InputError
+
+# Sixteen-node mixture for the logistic link, and rounding (see linear.py).
+_LINEAR_ERROR = 1e-9
+
+
+def smooth_network(
+    network: Network, parameters: Tensor, X: Tensor, *, sigma: float, link: str
+) -> Tensor:
+    r"""Return :math:`N(W)(x) = E f(x; W + \sigma Z)` exactly: no sampling, differentiable.
+
+    Parameters
+    ----------
+    network : Network
+        With no hidden layer or one.
+    parameters : Tensor of shape (..., m)
+        Flat parameter vectors, for instance one per group.
+    X : Tensor of shape (..., n, d)
+        Rows; leading dimensions broadcast against those of ``parameters``.
+    sigma : float
+        Standard deviation of the smoothing noise; 0 gives the base classifier.
+    link : {"logistic", "probit", "step"}
+        What turns the logit into a score.
+
+    Returns
+    -------
+    Tensor of shape (..., n)
+        Scores in [0, 1] in the wider type of ``parameters`` and ``X``. They are computed in
+        float64 with an error below 1e-9 (linear) or 1e-7 (hidden layer).
+
+    References
+    ----------
+    Section 3.2, Eq. (9), which the paper evaluates with 100,000 weight draws.
+
+    Examples
+    --------
+    >>> network = Network(2, (3,))
+    >>> parameters = torch.linspace(-1, 1, network.n_parameters)
+    >>> smooth_network(network, parameters, torch.ones(1, 2), sigma=0.5, link="logistic")
+    tensor([0.7...])
+    """
+    return smooth_with_error(network, parameters, X, sigma=sigma, link=link)[0]
+
+
+def smooth_with_error(
+    network: Network, parameters: Tensor, X: Tensor, *, sigma: float, link: str
+) -> tuple[Tensor, Tensor]:
+    """Return the scores of :func:`smooth_network` and an estimate of their error."""
+    if not is_exact(network):
+        raise InputError(
+            "Expected at most 1 hidden layer for exact smoothing, got "
+            f"hidden_layer_sizes={network.hidden_layer_sizes}. Use method='layerwise'."
+        )
+    dtype = torch.promote_types(parameters.dtype, X.dtype)
+    w, x = parameters.double(), X.double()
+    if sigma == 0:
+        score = apply_link(network.logits(w, x), link)
+        error = torch.zeros_like(score)
+    elif network.hidden_layer_sizes:
+        score, error = smooth_hidden(network, w, x, sigma=sigma, link=link)
+    else:
+        score = smooth_linear(network, w, x, sigma=sigma, link=link)
+        error = torch.full_like(score, _LINEAR_ERROR)
+    return score.to(dtype), error.to(dtype)
+
+
+def is_exact(architecture: object) -> bool:
+    """Tell whether exact smoothing covers this architecture."""
+    return isinstance(architecture, Network) and len(architecture.hidden_layer_sizes) <= 1

@@ -1,0 +1,131 @@
+r"""One hidden layer of ReLU units: moments, exponential moments and characteristic function.
+
+Given the input, unit ``j`` is :math:`h_j = \max(0, \mu_j + s\varepsilon_j)` and its
+term of the logit is :math:`h_j (v_j + \sigma g_j)`, all :math:`\varepsilon_j, g_j`
+independent standard normal. Everything below is closed form.
+"""
+
+import math
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+from torch.special import ndtr
+
+from fairsmooth.core.smoothing.faddeeva import scaled_erfc
+
+# Beyond this the Gaussian factor is 0 in float64; the bound keeps products finite.
+_FAR = 1e4
+
+
+@dataclass(frozen=True)
+class ReluUnits:
+    """The random terms of ``J`` units for ``R`` rows; units come first, rows last.
+
+    Parameters
+    ----------
+    mean : Tensor of shape (J, R)
+        Mean pre-activation of every unit.
+    scale : Tensor of shape (R,)
+        Standard deviation of the pre-activations, greater than 0.
+    weight : Tensor of shape (J, 1) or (J, R)
+        Mean output weight of every unit.
+    sigma : float
+        Standard deviation of the output weights.
+    """
+
+    mean: Tensor
+    scale: Tensor
+    weight: Tensor
+    sigma: float
+
+    def take(self, rows: Tensor) -> "ReluUnits":
+        """Return the same units for a choice of rows."""
+        weight = self.weight if self.weight.shape[1] == 1 else self.weight[:, rows]
+        return ReluUnits(self.mean[:, rows], self.scale[rows], weight, self.sigma)
+
+    def narrow(self, start: int, length: int) -> "ReluUnits":
+        """Return the same units for consecutive rows, without copying."""
+        weight = self.weight
+        if weight.shape[1] > 1:
+            weight = weight.narrow(1, start, length)
+        scale = self.scale.narrow(0, start, length)
+        return ReluUnits(self.mean.narrow(1, start, length), scale, weight, self.sigma)
+
+    def moments(self) -> tuple[Tensor, Tensor]:
+        """Return the mean and the variance of the sum of the terms, each of shape (R,)."""
+        ratio = self._ratio()
+        active = ndtr(ratio)
+        density = torch.exp(-0.5 * ratio.square()) / math.sqrt(2.0 * math.pi)
+        first = self.mean * active + self.scale * density
+        second = self.mean * first + self.scale.square() * active
+        spread = (second - first.square()).clamp_min(0.0)
+        variance = self.weight.square() * spread + self.sigma**2 * second
+        return (self.weight * first).sum(0), variance.sum(0)
+
+    def log_exponential_moment(self, theta: Tensor) -> Tensor:
+        r"""Return an upper bound on :math:`\log E \exp(\theta \sum_j h_j(v_j + \sigma g_j))`.
+
+        ``theta`` of shape (R,) must satisfy :math:`|\theta|\sigma s < 1`. The bound is
+        an equality unless a factor underflows.
+        """
+        ratio, tilt = self._ratio(), theta * self.weight
+        shrink = 1.0 - (theta * self.sigma * self.scale).square()
+        exponent = (
+            (self.sigma * theta * self.mean).square()
+            + 2.0 * tilt * self.mean
+            + (tilt * self.scale).square()
+        ) / (2.0 * shrink)
+        active = ndtr((ratio + tilt * self.scale) / shrink.sqrt()) / shrink.sqrt()
+        outer = exponent.clamp_min(0.0)
+        inner = ndtr(-ratio) * torch.exp(-outer) + active * torch.exp(exponent - outer)
+        return (outer + inner.clamp_min(1e-300).log()).sum(0)
+
+    def characteristic(self, t: Tensor) -> tuple[Tensor, Tensor]:
+        r"""Return :math:`\prod_j \varphi_j(t)` at ``t`` of shape (B, R), as real and imaginary part.
+
+        With :math:`A = 1 + (\sigma s t)^2`, :math:`\alpha = |\mu_j|/(s\sqrt{2A})`,
+        :math:`\beta = s t v_j/\sqrt{2A}` and :math:`E(z) = e^{z^2}\mathrm{erfc}(z)`,
+
+        .. math::
+            \varphi_j(t) = \Phi(-\mu_j/s) + \frac{e^{-\mu_j^2/2s^2}}{2\sqrt A}
+                \begin{cases} E(\alpha - i\beta) & \mu_j < 0 \\
+                -E(\alpha + i\beta) + 2e^{(\alpha + i\beta)^2} & \mu_j \ge 0 \end{cases}
+
+        where the last exponent joins the factor in front and is never positive.
+        """
+        mean, ratio = self.mean.unsqueeze(1), self._ratio().unsqueeze(1)
+        weight = self.weight.unsqueeze(1)
+        shrink = 1.0 / (1.0 + (self.sigma * self.scale * t).square())
+        root = (0.5 * shrink).sqrt()
+        sign = torch.where(ratio >= 0, 1.0, -1.0).to(ratio.dtype)
+        value_re, value_im = scaled_erfc(*_broadcast(sign * ratio * root, self.scale * t * root * weight))
+
+        edge = torch.exp(-0.5 * ratio.square()) * (root / math.sqrt(2.0))
+        decay = (self.sigma * root * t * mean).square() + (self.scale * root * t * weight).square()
+        bump = torch.exp(-decay) * (root * math.sqrt(2.0)) * (sign > 0)
+        phase = (shrink * t) * (mean * weight)
+        re = ndtr(-ratio) + bump * torch.cos(phase) - (sign * edge) * value_re
+        im = bump * torch.sin(phase) - edge * value_im
+        return _product(re, im)
+
+    def _ratio(self) -> Tensor:
+        return (self.mean / self.scale).clamp(-_FAR, _FAR)
+
+
+def _broadcast(a: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
+    first, second = torch.broadcast_tensors(a, b)
+    return first.contiguous(), second.contiguous()
+
+
+def _product(re: Tensor, im: Tensor) -> tuple[Tensor, Tensor]:
+    """Multiply complex numbers over the first axis, halving it each time."""
+    while re.shape[0] > 1:
+        half = re.shape[0] // 2
+        a, b, c, d = re[:half], im[:half], re[half : 2 * half], im[half : 2 * half]
+        top_re, top_im = torch.addcmul(a * c, b, d, value=-1.0), torch.addcmul(a * d, b, c)
+        if re.shape[0] % 2:
+            top_re = torch.cat([top_re, re[-1:]])
+            top_im = torch.cat([top_im, im[-1:]])
+        re, im = top_re, top_im
+    return re[0], im[0]

@@ -1,0 +1,62 @@
+"""How large a gap chance alone would show on a sample of this size."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fairsmooth._random import numpy_generator
+from fairsmooth.metrics._averages import gaps_of
+
+N_DRAWS = 4000
+
+
+@dataclass(frozen=True)
+class NoiseFloor:
+    """The gap of a perfectly fair classifier, on average and at its 95 % quantile."""
+
+    mean: float
+    quantile: float
+
+
+def noise_floor(
+    decisions: ArrayLike,
+    y: ArrayLike,
+    codes: NDArray[np.integer],
+    *,
+    n_groups: int,
+    n_draws: int = N_DRAWS,
+    random_state: int = 0,
+) -> dict[str, NoiseFloor]:
+    """Return the gaps that chance alone would show, were all groups treated alike.
+
+    A fair classifier has the same rates in every group: those measured over all
+    groups together. On a sample with the counts at hand its gaps are still not
+    0. They are simulated, ``n_draws`` times with a fixed seed: independent
+    binomial counts per group, with the sample's numbers of rows, of positive and
+    of negative rows, and the pooled rates. A measured gap below the 95 %
+    quantile cannot be told from none by this sample.
+
+    Returns
+    -------
+    dict
+        :class:`NoiseFloor` for ``demographic_parity``, ``equalized_odds_sum`` and
+        ``equalized_odds_max``; NaN where fewer than two groups have the rate.
+
+    References
+    ----------
+    No counterpart in the paper, which prints gaps without their noise.
+    """
+    chosen, truth = np.asarray(decisions, dtype=np.float64), np.asarray(y)
+    generator = numpy_generator(random_state, "noise_floor")
+    drawn = []
+    for rows in (np.ones(len(truth), dtype=bool), truth == 1, truth == 0):
+        counts = np.bincount(codes[rows], minlength=n_groups)
+        pooled = chosen[rows].mean() if rows.any() else 0.0
+        hits = generator.binomial(counts, pooled, size=(n_draws, n_groups))
+        undefined = np.full(hits.shape, np.nan)
+        drawn.append(np.divide(hits, counts, out=undefined, where=counts > 0))
+    return {
+        name: NoiseFloor(float(gaps.mean()), float(np.quantile(gaps, 0.95)))
+        for name, gaps in gaps_of(*drawn).items()
+    }

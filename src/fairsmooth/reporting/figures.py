@@ -1,0 +1,69 @@
+"""One function per kind of plot, each returning a figure."""
+
+import io
+from collections.abc import Sequence
+from typing import Any
+
+import matplotlib as mpl
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+# Dark enough to read on white, and apart for readers who do not see red and green apart.
+COLOURS = ("#2b5d8a", "#c46a1b", "#4b8b6f", "#8a4f7d", "#6b6b6b", "#a8852c")
+_STYLE: Any = {
+    "font.size": 10,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.edgecolor": "#888888",
+    "svg.fonttype": "none",
+    "svg.hashsalt": "fairsmooth",
+}
+
+
+def intervals(
+    labels: Sequence[str],
+    values: Sequence[float],
+    lows: Sequence[float],
+    highs: Sequence[float],
+    *,
+    title: str,
+    marks: Sequence[float | None] = (),
+    mark_label: str = "",
+) -> Figure:
+    """Draw one horizontal interval per label, with an optional mark such as a bound."""
+    with mpl.rc_context(_STYLE):
+        figure = Figure(figsize=(6.4, 0.8 + 0.38 * len(labels)), layout="constrained")
+        axes: Axes = figure.subplots()
+        places = list(range(len(labels)))[::-1]
+        axes.hlines(places, lows, highs, color=COLOURS[0], linewidth=3, alpha=0.45)
+        axes.plot(values, places, "o", color=COLOURS[0], markersize=6, label="measured")
+        chosen = [
+            (mark, place) for mark, place in zip(marks, places, strict=False) if mark is not None
+        ]
+        if chosen:
+            axes.plot(
+                [mark for mark, _ in chosen],
+                [place for _, place in chosen],
+                "|",
+                color=COLOURS[1],
+                markersize=14,
+                markeredgewidth=2.5,
+                label=mark_label,
+            )
+            axes.legend(frameon=False, loc="best", fontsize=9)
+        axes.set_yticks(places, labels)
+        axes.set_ylim(-0.6, len(labels) - 0.4)
+        axes.set_xlim(left=0.0)
+        axes.set_title(title, loc="left", fontsize=10.5)
+        axes.grid(axis="x", color="#dddddd", linewidth=0.7)
+        axes.set_axisbelow(True)
+    return figure
+
+
+def as_svg(figure: Figure) -> str:
+    """Return a figure as an SVG element that an HTML page can hold."""
+    buffer = io.StringIO()
+    with mpl.rc_context(_STYLE):
+        figure.savefig(buffer, format="svg", metadata={"Date": None})
+    text = buffer.getvalue()
+    return text[text.index("<svg") :]

@@ -1,0 +1,73 @@
+"""The report: one self-contained page, no script, nothing loaded from elsewhere."""
+
+import os
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, select_autoescape
+from markupsafe import Markup
+
+import fairsmooth
+from fairsmooth import _atomic
+from fairsmooth.core.certificate import Certificate, group_text
+from fairsmooth.metrics import Audit
+from fairsmooth.reporting import figures
+
+_RATES = {
+    "selection_rate": "Selection rate",
+    "true_positive_rate": "True positive rate",
+    "false_positive_rate": "False positive rate",
+}
+
+
+def write_report(
+    path: str | os.PathLike[str], *, title: str, certificate: Certificate, audit: Audit
+) -> None:
+    """Write the certificate and an audit as one HTML page, atomically."""
+    _atomic.write_bytes(path, render_report(title, certificate, audit).encode())
+
+
+def render_report(title: str, certificate: Certificate, audit: Audit) -> str:
+    """Return the page as text."""
+    environment = Environment(
+        loader=PackageLoader("fairsmooth.reporting"),
+        autoescape=select_autoescape(("html",)),
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["number"] = _number
+    environment.filters["group_text"] = group_text
+    return environment.get_template("report.html").render(
+        title=title,
+        version=fairsmooth.__version__,
+        certificate=certificate,
+        certificate_lines=str(certificate).splitlines(),
+        summary=audit.summary(),
+        audit=audit,
+        figures=_figures(audit),
+    )
+
+
+def _figures(audit: Audit) -> list[Markup]:
+    drawn = []
+    for metric, title in _RATES.items():
+        records = [(group, audit.find(metric, group)) for group in audit.groups]
+        known = [(g, r) for g, r in records if r is not None and r.low is not None]
+        if not known:
+            continue
+        figure = figures.intervals(
+            [group_text(group) for group, _ in known],
+            [record.value for _, record in known],
+            [record.low or 0.0 for _, record in known],
+            [record.high or 0.0 for _, record in known],
+            title=f"{title}, with {audit.confidence:.0%} intervals",
+        )
+        drawn.append(Markup(figures.as_svg(figure)))
+    return drawn
+
+
+def _number(value: Any) -> str:
+    if value is None:
+        return "–"
+    if isinstance(value, int):
+        return f"{value:,}"
+    return f"{value:.4f}" if isinstance(value, float) else str(value)

@@ -1,0 +1,180 @@
+r"""The smooth classifier as training sees it: scores and log-likelihoods under autograd.
+
+Parameters are stacked ``(..., m)``, rows ``(..., n, d)``, labels and scores
+``(..., n)``; the leading dimension is the group.
+"""
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+from torch.special import log_ndtr, ndtr
+
+from fairsmooth.core.architecture import Architecture, Network
+from fairsmooth.core.objective import label_log_probability
+from fairsmooth.core.smoothing import smooth_layerwise, smooth_network, smooth_sampled
+from fairsmooth.core.smoothing.linear import apply_link, input_scale, logistic_mixture
+
+# Enough normals for the loss: the mixture of 8 is itself a link within 3e-8 of
+# the logistic, and the loss and its gradient agree to rounding.
+_TRAINING_NODES = 8
+
+
+class Likelihood(ABC):
+    """How likely labels are under the smooth classifier."""
+
+    architecture: Architecture
+
+    def prepare(self, X: Tensor) -> Any:
+        """Compute once what does not change while the same rows are used again."""
+        return X
+
+    def curvature(self, X: Sequence[Tensor]) -> Tensor:
+        """Return rough second derivatives of a loss by parameter, to rescale a solver's steps."""
+        return X[0].new_ones(self.architecture.n_parameters)
+
+    @abstractmethod
+    def scores(self, parameters: Tensor, rows: Any, seed: int) -> Tensor:
+        """Return the smooth scores of prepared rows; ``seed`` fixes what is sampled."""
+
+    def log_probability(self, parameters: Tensor, rows: Any, y: Tensor, seed: int) -> Tensor:
+        """Return the log-probability of every row's label."""
+        return label_log_probability(self.scores(parameters, rows, seed), y)
+
+
+class LinearRows(NamedTuple):
+    """Rows with the spread of their perturbed logit."""
+
+    X: Tensor
+    inverse_spread: Tensor
+    shares: Tensor
+
+
+class LinearLikelihood(Likelihood):
+    """Exact and closed. Links are symmetric, so ``P(y) = N(±logit)`` loses no digits."""
+
+    def __init__(self, network: Network, *, sigma: float, link: str) -> None:
+        self.architecture = self.network = network
+        self.sigma = sigma
+        self.link = link
+
+    def curvature(self, X: Sequence[Tensor]) -> Tensor:
+        """Return the mean square of every column, a quarter of it, and of the constant."""
+        # The logistic loss has a second derivative of at most 1/4 in the logit.
+        squares = torch.stack([rows.square().mean(0) for rows in X]).mean(0)
+        return 0.25 * torch.cat([squares, squares.new_ones(1)]).clamp_min(1e-4)
+
+    def prepare(self, X: Tensor) -> LinearRows:
+        """Compute the spread of every row's perturbed logit, which no iteration changes."""
+        variance = input_scale(X, self.sigma).square()
+        if self.link == "probit":
+            return LinearRows(X, (1.0 + variance).rsqrt(), X.new_ones(1))
+        widths, weights = logistic_mixture(_TRAINING_NODES)
+        spread = variance.unsqueeze(-1) + torch.as_tensor(widths**2, dtype=X.dtype, device=X.device)
+        return LinearRows(
+            X, spread.rsqrt(), torch.as_tensor(weights, dtype=X.dtype, device=X.device)
+        )
+
+    def scores(self, parameters: Tensor, rows: LinearRows, seed: int) -> Tensor:
+        """Return exact scores."""
+        return self._scores(self.network.logits(parameters, rows.X), rows)
+
+    def log_probability(self, parameters: Tensor, rows: LinearRows, y: Tensor, seed: int) -> Tensor:
+        """Return exact log-probabilities, accurate far into the tails."""
+        margin = self.network.logits(parameters, rows.X) * (2.0 * y - 1.0)
+        if self.link == "probit":
+            return log_ndtr(margin * rows.inverse_spread)
+        if self.sigma == 0.0:
+            return torch.nn.functional.logsigmoid(margin)
+        scores = self._scores(margin, rows)
+        return scores.clamp_min(torch.finfo(scores.dtype).tiny).log()
+
+    def _scores(self, margin: Tensor, rows: LinearRows) -> Tensor:
+        if self.link == "probit":
+            return ndtr(margin * rows.inverse_spread)
+        if self.sigma == 0.0:
+            return torch.sigmoid(margin)
+        value: Tensor = _MixtureOfNormals.apply(margin, rows.inverse_spread, rows.shares)
+        return value
+
+
+class _MixtureOfNormals(torch.autograd.Function):
+    """Mixture of normal distribution functions, value and slope in one pass."""
+
+    @staticmethod
+    def forward(ctx: Any, mean: Tensor, inverse_spread: Tensor, shares: Tensor) -> Tensor:
+        z = mean.unsqueeze(-1) * inverse_spread
+        value = ndtr(z) @ shares
+        slope = (z.square_().mul_(-0.5).exp_() * inverse_spread) @ shares
+        ctx.save_for_backward(slope / math.sqrt(2.0 * math.pi))
+        return value
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Any) -> tuple[Tensor, None, None]:
+        (slope,) = ctx.saved_tensors
+        return gradients[0] * slope, None, None
+
+
+class NetworkLikelihood(Likelihood):
+    """One hidden layer, exactly; or any network without smoothing."""
+
+    def __init__(self, network: Network, *, sigma: float, link: str) -> None:
+        self.architecture = self.network = network
+        self.sigma = sigma
+        self.link = link
+
+    def scores(self, parameters: Tensor, rows: Tensor, seed: int) -> Tensor:
+        """Return exact scores."""
+        if self.sigma == 0.0:
+            return apply_link(self.network.logits(parameters, rows), self.link)
+        return smooth_network(self.network, parameters, rows, sigma=self.sigma, link=self.link)
+
+
+class LayerwiseLikelihood(Likelihood):
+    """Deeper networks: few quasi-random draws of the hidden layers, new ones every step."""
+
+    def __init__(self, network: Network, *, sigma: float, link: str, n_draws: int) -> None:
+        self.architecture = self.network = network
+        self.options = {"sigma": sigma, "link": link, "n_draws": n_draws}
+
+    def scores(self, parameters: Tensor, rows: Tensor, seed: int) -> Tensor:
+        """Return an unbiased estimate of the scores."""
+        return smooth_layerwise(self.network, parameters, rows, seed=seed, **self.options)
+
+
+class SampledLikelihood(Likelihood):
+    """Any module: few weight draws, one group after another, new ones every step."""
+
+    def __init__(
+        self, architecture: Architecture, *, sigma: float, link: str, n_draws: int
+    ) -> None:
+        self.architecture = architecture
+        self.options = {"sigma": sigma, "link": link, "n_draws": n_draws}
+
+    def scores(self, parameters: Tensor, rows: Tensor, seed: int) -> Tensor:
+        """Return an unbiased estimate of the scores."""
+        if parameters.ndim == 1:
+            return smooth_sampled(self.architecture, parameters, rows, seed=seed, **self.options)
+        return torch.stack([self.scores(w, x, seed) for w, x in zip(parameters, rows, strict=True)])
+
+
+# Few draws suffice for a gradient, since every step draws anew.
+TRAINING_DRAWS = 8
+
+
+def choose_likelihood(
+    architecture: Architecture, *, sigma: float, link: str, smoothing: str
+) -> Likelihood:
+    """Return the cheapest sound way to smooth this architecture inside a loss."""
+    if isinstance(architecture, Network):
+        depth = len(architecture.hidden_layer_sizes)
+        if depth == 0:
+            return LinearLikelihood(architecture, sigma=sigma, link=link)
+        if sigma == 0.0 or (depth == 1 and smoothing == "exact"):
+            return NetworkLikelihood(architecture, sigma=sigma, link=link)
+        if smoothing != "monte_carlo":
+            return LayerwiseLikelihood(architecture, sigma=sigma, link=link, n_draws=TRAINING_DRAWS)
+    return SampledLikelihood(architecture, sigma=sigma, link=link, n_draws=TRAINING_DRAWS)

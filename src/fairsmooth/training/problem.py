@@ -1,0 +1,99 @@
+"""The training problem: every group's loss, the tie between them, and the extensions."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from fairsmooth.core.objective import disparity
+from fairsmooth.training.likelihood import Likelihood
+from fairsmooth.training.parity import parity_penalty
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Prepared rows and labels by group.
+
+    Either *ragged*, one entry per group, or *stacked*, one tensor with the
+    group as its first dimension, so that all groups are one computation.
+    """
+
+    rows: Any
+    labels: Sequence[Tensor] | Tensor
+
+    @property
+    def stacked(self) -> bool:
+        """Whether all groups share one tensor."""
+        return isinstance(self.labels, Tensor)
+
+
+@dataclass(frozen=True)
+class Terms:
+    """The objective at one point, taken apart."""
+
+    objective: Tensor
+    losses: Tensor
+    disparity: Tensor
+
+
+@dataclass(frozen=True)
+class Problem:
+    r"""The objective of Eq. (15), with weight decay and the optional parity term.
+
+    .. math:: \sum_k L_k(W_k) + \alpha \sum_{k<l} \lVert W_k - W_l\rVert^2
+              + \lambda \sum_k \lVert W_k\rVert^2 + \gamma\, \text{gap}(\bar W)
+
+    Attributes
+    ----------
+    likelihood : Likelihood
+        How the smooth score is computed.
+    alpha : float
+        Weight of the tie.
+    weight_decay : float
+        :math:`\lambda`; makes groups with separable data converge.
+    parity, parity_weight, threshold
+        The extension of :mod:`fairsmooth.training.parity`, on the overall classifier.
+    """
+
+    likelihood: Likelihood
+    alpha: float
+    weight_decay: float
+    parity: str | None = None
+    parity_weight: float = 0.0
+    threshold: float = 0.5
+
+    def ragged(self, X: Sequence[Tensor], y: Sequence[Tensor]) -> Batch:
+        """Prepare groups of different sizes, for solvers that use all rows at once."""
+        return Batch(tuple(self.likelihood.prepare(rows) for rows in X), tuple(y))
+
+    def stack(self, X: Tensor, y: Tensor) -> Batch:
+        """Prepare equally many rows ``(K, b, d)`` of every group, for minibatch solvers."""
+        return Batch(self.likelihood.prepare(X), y)
+
+    def terms(self, group_parameters: Tensor, batch: Batch, *, seed: int = 0) -> Terms:
+        """Evaluate the objective for parameters ``(K, m)`` on a batch, under autograd."""
+        losses = self._losses(group_parameters, batch, seed)
+        tie = disparity(group_parameters)
+        objective = losses.sum() + self.alpha * tie
+        if self.weight_decay:
+            objective = objective + self.weight_decay * group_parameters.square().sum()
+        if self.parity is not None and self.parity_weight:
+            scores = self._overall_scores(group_parameters.mean(0), batch, seed)
+            gap = parity_penalty(scores, batch.labels, parity=self.parity, threshold=self.threshold)
+            objective = objective + self.parity_weight * gap
+        return Terms(objective, losses, tie)
+
+    def _losses(self, group_parameters: Tensor, batch: Batch, seed: int) -> Tensor:
+        log_probability = self.likelihood.log_probability
+        if isinstance(batch.labels, Tensor):
+            return -log_probability(group_parameters, batch.rows, batch.labels, seed).mean(-1)
+        by_group = zip(group_parameters, batch.rows, batch.labels, strict=True)
+        return torch.stack([-log_probability(w, rows, y, seed).mean() for w, rows, y in by_group])
+
+    def _overall_scores(self, overall: Tensor, batch: Batch, seed: int) -> Sequence[Tensor]:
+        if batch.stacked:
+            stacked = overall.expand(len(batch.labels), -1)
+            return self.likelihood.scores(stacked, batch.rows, seed).unbind()
+        return [self.likelihood.scores(overall, rows, seed) for rows in batch.rows]

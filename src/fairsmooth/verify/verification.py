@@ -1,0 +1,30 @@
+"""What came of verifying a model file."""
+
+from dataclasses import dataclass
+
+from fairsmooth.verify.check import Check
+
+
+@dataclass(frozen=True)
+class Verification:
+    """The outcome of :func:`fairsmooth.verify.verify`: every check, in order.
+
+    A file that cannot be read to the end has fewer checks; the last one then
+    says what was wrong.
+    """
+
+    checks: tuple[Check, ...]
+
+    @property
+    def holds(self) -> bool:
+        """Whether there were checks and every one of them holds."""
+        return bool(self.checks) and all(check.holds for check in self.checks)
+
+    @property
+    def failures(self) -> tuple[Check, ...]:
+        """The checks that do not hold."""
+        return tuple(check for check in self.checks if not check.holds)
+
+    def __str__(self) -> str:
+        """Return one line per check."""
+        return "\n".join(map(str, self.checks))
