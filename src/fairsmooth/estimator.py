@@ -60,15 +60,21 @@ class FairSmoothClassifier(GroupClassifier):
         Extension: also penalise the overall classifier's gaps between groups.
     parity_weight : float
         Weight of that penalty.
+    parity_tolerance : (float, float)
+        Demographic parity gap and equalized odds gap (sum) up to which nothing is
+        penalised. With a large weight these act as constraints.
     center : {"mean", "ball"}
         ``W*`` as the mean (the paper) or the centre of the smallest ball (extension).
     solver : {"auto", "lbfgs", "sgd", "adam"}
         "auto" is full-batch L-BFGS for linear models and Adam for networks;
         "sgd" is the paper's update, Eq. (17).
-    max_iter : int
-        Iterations of L-BFGS, or epochs of the minibatch solvers.
-    batch_size, learning_rate
-        Of the minibatch solvers; ``batch_size`` rows of every group per step.
+    max_iter : int, optional
+        Most iterations of L-BFGS (200 if None), or epochs of the others (40 if None).
+    batch_size : int
+        Rows of every group in a step of a minibatch solver.
+    learning_rate : float, optional
+        Of the minibatch solvers. If None, 0.05 for "sgd", as in the paper, and 0.003
+        for "adam".
     weight_decay : float
         Weight of :math:`\sum_k \lVert W_k\rVert^2`; makes separable groups converge.
     tol : float
@@ -151,11 +157,12 @@ class FairSmoothClassifier(GroupClassifier):
         alpha: float = 0.25,
         parity: str | None = None,
         parity_weight: float = 0.0,
+        parity_tolerance: tuple[float, float] = (0.0, 0.0),
         center: str = "mean",
         solver: str = "auto",
-        max_iter: int = 200,
+        max_iter: int | None = None,
         batch_size: int = 128,
-        learning_rate: float = 0.05,
+        learning_rate: float | None = None,
         weight_decay: float = 1e-5,
         tol: float = 1e-4,
         smoothing: str = "auto",
@@ -178,6 +185,7 @@ class FairSmoothClassifier(GroupClassifier):
         self.alpha = alpha
         self.parity = parity
         self.parity_weight = parity_weight
+        self.parity_tolerance = parity_tolerance
         self.center = center
         self.solver = solver
         self.max_iter = max_iter
@@ -292,9 +300,9 @@ class FairSmoothClassifier(GroupClassifier):
             weight_decay=self.weight_decay,
         )
         _validate.positive(
-            max_iter=self.max_iter,
+            max_iter=1 if self.max_iter is None else self.max_iter,
             batch_size=self.batch_size,
-            learning_rate=self.learning_rate,
+            learning_rate=1.0 if self.learning_rate is None else self.learning_rate,
             n_draws=self.n_draws,
             tol=self.tol,
             n_iter_no_change=self.n_iter_no_change,

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save as to_bytes
 from torch import nn
@@ -219,7 +220,8 @@ def _architecture(
     architecture = build(module, n_features=0, hidden_layer_sizes=(), activation="relu")
     assert isinstance(architecture, ModuleNetwork)
     for name, buffer in architecture.module.named_buffers():
-        buffer.copy_(buffer.new_tensor(tensors[_BUFFER + name]))
+        # A scalar buffer is stored with one entry.
+        buffer.copy_(torch.tensor(tensors[_BUFFER + name]).reshape(buffer.shape))
     return architecture
 
 

@@ -44,8 +44,8 @@ def test_scores_equal_plain_sampling_of_weights(biased):
     clf = fit(biased, sigma=0.5)
     noise = np.random.default_rng(0).normal(size=(20_000, clf.parameters_.size))
     W = clf.parameters_ + 0.5 * noise
-    X = biased.X.to_numpy()[:20]
-    sampled = expit(X @ W[:, :-1].T + W[:, -1])
+    X = biased.X.iloc[:20]
+    sampled = expit(X.to_numpy() @ W[:, :-1].T + W[:, -1])
     standard_error = sampled.std(axis=1) / np.sqrt(sampled.shape[1])
     difference = np.abs(clf.predict_proba(X)[:, 1] - sampled.mean(axis=1))
     assert (difference <= 5 * standard_error).all()
@@ -88,9 +88,8 @@ def test_without_a_tie_each_group_is_trained_alone(biased):
 
 def test_sigma_zero_is_the_unsmoothed_model_without_certificate(biased):
     clf = fit(biased, sigma=0.0)
-    X = biased.X.to_numpy()
-    plain = expit(X @ clf.parameters_[:-1] + clf.parameters_[-1])
-    np.testing.assert_allclose(clf.predict_proba(X)[:, 1], plain, atol=1e-12)
+    plain = expit(biased.X.to_numpy() @ clf.parameters_[:-1] + clf.parameters_[-1])
+    np.testing.assert_allclose(clf.predict_proba(biased.X)[:, 1], plain, atol=1e-12)
     assert clf.certificate_.epsilon == np.inf
 
 

@@ -10,8 +10,8 @@ from fairsmooth.attack._regions import Region
 from fairsmooth.attack.target import Target
 
 _STEPS = 160
-_CHUNK = 32
 _RATE = 0.15
+_CHUNK = 32
 
 
 @dataclass(frozen=True)
@@ -28,25 +28,21 @@ class Search:
     def run(self, generator: torch.Generator, *, deadline: float) -> tuple[float, Tensor]:
         """Return the largest gap found and its coordinates, in time."""
         coordinates = self._starts(generator, deadline)
+        climb = _Climb(coordinates)
         best_gap, best = -1.0, coordinates[0]
-        optimizer = torch.optim.Adam([coordinates], lr=_RATE)
         for step in range(_STEPS):
-            optimizer.param_groups[0]["lr"] = _RATE * (1.0 - step / _STEPS)
-            optimizer.zero_grad()
+            coordinates.requires_grad_()
             gaps = self.target.gaps(self.region.inputs(coordinates), self.position)
             highest = gaps.detach().max(dim=0)
             if float(highest.values) > best_gap:
-                best_gap, best = (
-                    float(highest.values),
-                    coordinates.detach()[highest.indices].clone(),
-                )
+                best_gap, best = float(highest.values), coordinates.detach()[highest.indices]
             if time.monotonic() > deadline:
                 break
-            # Gaps can be tiny; Adam's step does not depend on their scale, its epsilon would.
-            (-gaps.sum() / highest.values.clamp_min(1e-300)).backward()  # type: ignore[no-untyped-call]
-            optimizer.step()
-            with torch.no_grad():
-                coordinates.copy_(self.region.project(coordinates))
+            # Each row climbs the logarithm of its gap: tiny gaps have tiny gradients.
+            objective = gaps.clamp_min(torch.finfo(gaps.dtype).tiny).log().sum()
+            (gradient,) = torch.autograd.grad(objective, coordinates)
+            move = climb.move(gradient, rate=_RATE * (1.0 - step / _STEPS))
+            coordinates = self.region.project(coordinates.detach() + move)
         return best_gap, best
 
     def _starts(self, generator: torch.Generator, deadline: float) -> Tensor:
@@ -63,5 +59,22 @@ class Search:
                 gaps.append(self.target.gaps(self.region.inputs(rows), self.position))
             if time.monotonic() > deadline:
                 break
-        best = torch.cat(gaps).topk(min(self.n_starts, _CHUNK)).indices
-        return candidates[best].requires_grad_()
+        tried = torch.cat(gaps)
+        return candidates[tried.topk(min(self.n_starts, len(tried))).indices]
+
+
+class _Climb:
+    """Adam's rule, uphill; the one in torch.optim takes seconds to import."""
+
+    def __init__(self, like: Tensor) -> None:
+        self._first = torch.zeros_like(like)
+        self._second = torch.zeros_like(like)
+        self._count = 0
+
+    def move(self, gradient: Tensor, *, rate: float) -> Tensor:
+        self._count += 1
+        self._first = 0.9 * self._first + 0.1 * gradient
+        self._second = 0.99 * self._second + 0.01 * gradient.square()
+        first = self._first / (1.0 - 0.9**self._count)
+        second = self._second / (1.0 - 0.99**self._count)
+        return rate * first / (second.sqrt() + 1e-12)

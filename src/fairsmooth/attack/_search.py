@@ -19,22 +19,22 @@ from fairsmooth.attack.result import AttackResult
 from fairsmooth.attack.target import Floats, Target
 from fairsmooth.exceptions import InputError
 
-_ROUNDS = 4
 _DIRECTIONS = 8
 
 
 @dataclass(frozen=True)
 class _Effort:
-    """How many inputs are tried and climbed from, and how far out."""
+    """How often inputs are tried and climbed from, how many, and how far out."""
 
+    n_rounds: int
     n_candidates: int
     n_starts: int
     log_largest: float
 
 
-_LINEAR = _Effort(n_candidates=512, n_starts=32, log_largest=14.0)
+_LINEAR = _Effort(n_rounds=2, n_candidates=256, n_starts=32, log_largest=14.0)
 # With a hidden layer the cost of exact smoothing grows with the norm of the input.
-_HIDDEN = _Effort(n_candidates=96, n_starts=16, log_largest=4.5)
+_HIDDEN = _Effort(n_rounds=8, n_candidates=96, n_starts=16, log_largest=4.5)
 
 
 def attack(
@@ -82,7 +82,7 @@ def attack(
     _validate.positive(seconds=seconds)
     end = time.monotonic() + seconds
     hunts = list(_hunts(target, None if box is None else _as_box(target, box)))
-    for round_, (done, hunt) in product(range(_ROUNDS), enumerate(hunts)):
+    for round_, (done, hunt) in product(range(_effort(target).n_rounds), enumerate(hunts)):
         now = time.monotonic()
         if now > end and round_ > 0:
             break
@@ -146,8 +146,12 @@ def _hunts(target: Target, box: Box | None) -> Iterator[_Hunt]:
             yield _Hunt("box", position, _search(target, position, box, directions), None)
 
 
+def _effort(target: Target) -> _Effort:
+    return _HIDDEN if target.network.hidden_layer_sizes else _LINEAR
+
+
 def _search(target: Target, position: int, region: Region, directions: Tensor) -> Search:
-    effort = _HIDDEN if target.network.hidden_layer_sizes else _LINEAR
+    effort = _effort(target)
     return Search(
         target,
         position,

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from fairsmooth.core.certificate import group_text
+
 Floats = NDArray[np.float64]
 
 
@@ -53,6 +55,6 @@ class AttackResult:
     def __str__(self) -> str:
         verdict = "VIOLATES its bound" if self.violates else "within its bound"
         return (
-            f"{self.group} ({self.where}): gap {self.gap:.6f} of {self.bound:.6f} "
+            f"{group_text(self.group)} ({self.where}): gap {self.gap:.6f} of {self.bound:.6f} "
             f"({self.ratio:.1%}), {verdict}; the paper's is {self.paper_bound:.6f}"
         )

@@ -78,20 +78,23 @@ def solve_dual(
     -------
     ndarray of shape (M,)
     """
+    # A small group's columns are large; equal scales keep the solver from creeping.
+    scale = np.sqrt(np.mean(columns**2, axis=0))
+    even, even_cost = columns / scale, cost / scale
 
     def value_and_gradient(multipliers: Floats) -> tuple[float, Floats]:
-        score = base + columns @ multipliers
+        score = base + even @ multipliers
         root = np.sqrt(score**2 + smoothing**2)
-        value = 0.5 * np.mean(score + root) + cost @ multipliers
-        return float(value), columns.T @ (0.5 + 0.5 * score / root) / len(score) + cost
+        value = 0.5 * np.mean(score + root) + even_cost @ multipliers
+        return float(value), (0.5 + 0.5 * score / root) @ even / len(score) + even_cost
 
-    first = np.zeros(len(cost)) if start is None else start
-    options = {"gtol": 1e-7, "ftol": 1e-13, "maxiter": 1000}
+    first = np.zeros(len(cost)) if start is None else start * scale
+    options = {"gtol": 1e-6, "ftol": 1e-12, "maxiter": 1000}
     bounds = [(0.0, None)] * len(cost)
     result = minimize(
         value_and_gradient, first, jac=True, method="L-BFGS-B", bounds=bounds, options=options
     )
-    return np.asarray(result.x, dtype=np.float64)
+    return np.asarray(result.x / scale, dtype=np.float64)
 
 
 def descend_dual(

@@ -203,7 +203,7 @@ METHODS = (
         name="apxfair",
         label="ApxFair",
         estimator=ApxFairClassifier,
-        reference="Mandal et al. (2020), Ensuring Fairness Beyond the Training Data",
+        reference="Mandal et al., Ensuring Fairness Beyond the Training Data, 2020",
         optimises="demographic parity or equalized odds under every reweighting of the sample",
     ),
 )

@@ -121,7 +121,8 @@ class ARLClassifier(GroupClassifier):
     def _fit(self, X: Floats, y: Labels, groups: Groups) -> None:
         self._check_parameters()
         self.center_, self.scale_ = _standardisation(X)
-        rows = torch.as_tensor((X - self.center_) / self.scale_, dtype=torch.float32)
+        scaled = (X - self.center_) / self.scale_
+        rows = torch.from_numpy(np.ascontiguousarray(scaled, dtype=np.float32))
         labels = torch.as_tensor(y, dtype=torch.float32)
         seed = self._seed()
         self.learner_ = build_mlp(

@@ -269,7 +269,7 @@ METHODS = (
         name="dlr",
         label="DLR",
         estimator=DLRClassifier,
-        reference="Celis et al. (2021), Fair Classification with Noisy Protected Attributes",
+        reference="Celis et al., Fair Classification with Noisy Protected Attributes, 2021",
         optimises="accuracy at a given ratio of selection or false positive rates, noisy groups",
     ),
 )

@@ -146,7 +146,7 @@ class FairMixupClassifier(GroupClassifier):
             for _ in range(self.n_iterations):
                 batch = _draw(cells, self.batch_size, generator)
                 optimizer.zero_grad()
-                self._loss(rows[batch], labels[batch], cells, generator).backward()  # type: ignore[no-untyped-call]
+                self._loss(rows[batch], labels[batch], cells, generator).backward()
                 optimizer.step()
             gaps.append(self._gap(rows, self._cells(y, groups, held)))
             if self.selection == "last" or _is_best(gaps):

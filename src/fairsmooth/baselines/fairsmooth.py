@@ -5,7 +5,7 @@ from functools import partial
 from fairsmooth.baselines._base import Method
 from fairsmooth.estimator import FairSmoothClassifier
 
-_REFERENCE = "FairSmooth, Algorithm 1"
+_REFERENCE = "Jin et al., Input-agnostic Certified Group Fairness, ICML 2022"
 
 METHODS = (
     Method(

@@ -14,13 +14,17 @@ from torch import Tensor, nn
 from fairsmooth import _validate
 from fairsmooth._random import seed_from, torch_generator
 from fairsmooth.baselines._base import Method
+from fairsmooth.baselines._contrastive import (
+    FairRepresentation,
+    contrastive_information,
+    normal_divergence,
+)
 from fairsmooth.training.batching import shuffled_batches
 from fairsmooth.training.classifier import Floats, GroupClassifier, Labels
 from fairsmooth.training.groups import Groups
-from fairsmooth.training.neural import build_mlp, evaluate
+from fairsmooth.training.neural import evaluate
 from fairsmooth.training.row_noise import row_noise
 
-_INSIDE_LOGARITHMS = 1e-8
 _REPRESENTATIONS = ("sample", "mean")
 
 
@@ -59,7 +63,7 @@ class FCRLClassifier(GroupClassifier):
         :math:`\lambda`. The authors sweep 0.01 to 2.
     compression_weight : float or None
         :math:`\beta`; None is half of ``information_weight``, as in the
-        authors' sweep.
+        authors' published sweep. Their configuration file has 1 for both.
     n_components : int
         Dimension of z.
     hidden_size : int
@@ -140,7 +144,7 @@ class FCRLClassifier(GroupClassifier):
         seed = self._seed()
         generator = torch_generator(seed, "fcrl")
         self._noise_seed = seed_from(seed, "fcrl", "prediction")
-        networks = _Networks(
+        networks = FairRepresentation(
             X.shape[1],
             len(groups.labels),
             n_components=self.n_components,
@@ -168,7 +172,7 @@ class FCRLClassifier(GroupClassifier):
 
     def _train(
         self,
-        networks: "_Networks",
+        networks: FairRepresentation,
         X: Floats,
         y: Labels,
         groups: Groups,
@@ -184,12 +188,12 @@ class FCRLClassifier(GroupClassifier):
             for batch in shuffled_batches(len(rows), self.batch_size, generator=generator):
                 optimizer.zero_grad()
                 loss = self._loss(networks, rows[batch], labels[batch], codes[batch], generator)
-                loss.backward()  # type: ignore[no-untyped-call]
+                loss.backward()
                 optimizer.step()
 
     def _loss(
         self,
-        networks: "_Networks",
+        networks: FairRepresentation,
         rows: Tensor,
         labels: Tensor,
         codes: Tensor,
@@ -221,84 +225,6 @@ class FCRLClassifier(GroupClassifier):
             batch_size=self.batch_size,
             learning_rate=self.learning_rate,
         )
-
-
-def contrastive_information(affinities: Tensor, codes: Tensor) -> Tensor:
-    r"""Estimate :math:`I(x; z \mid c)` from below, one term per row.
-
-    The term of row i is :math:`\log s_{ii} - \log \mathrm{mean}_{j:\, c_j =
-    c_i} s_{ij}`, the negatives being the rows of the same group, itself
-    included. For independent rows its expectation is at most the conditional
-    information, whatever the affinities, and at most the logarithm of the
-    number of rows of the group.
-
-    Parameters
-    ----------
-    affinities : Tensor of shape (n, n)
-        :math:`s_{ij} \ge 0` of row i and representation j.
-    codes : Tensor of shape (n,)
-        Group of every row.
-
-    Examples
-    --------
-    >>> scores = torch.tensor([[3.0, 1.0, 9.0], [1.0, 3.0, 9.0], [9.0, 9.0, 1.0]])
-    >>> contrastive_information(scores, torch.tensor([0, 0, 1])).exp()
-    tensor([1.5000, 1.5000, 1.0000])
-    """
-    same = (codes[:, None] == codes[None, :]).to(affinities.dtype)
-    contrast = (affinities * same).sum(dim=1) / same.sum(dim=1)
-    matched = affinities.diagonal()
-    return (matched + _INSIDE_LOGARITHMS).log() - (contrast + _INSIDE_LOGARITHMS).log()
-
-
-def normal_divergence(means: Tensor, deviations: Tensor) -> Tensor:
-    r"""Return :math:`\mathrm{KL}(N(\mu, \mathrm{diag}\, s^2) \,\|\, N(0, I))` of every row.
-
-    Its mean over rows is at least :math:`I(x; z)`, with equality where z is
-    standard normal over all rows together.
-
-    Examples
-    --------
-    >>> normal_divergence(torch.tensor([[1.0, 0.0]]), torch.tensor([[1.0, 1.0]]))
-    tensor([0.5000])
-    """
-    return 0.5 * (means.square() + deviations.square() - 1.0).sum(dim=1) - deviations.log().sum(
-        dim=1
-    )
-
-
-class _Networks(nn.Module):
-    """Encoder, critic and predictor, all drawn from one generator."""
-
-    def __init__(
-        self,
-        n_features: int,
-        n_groups: int,
-        *,
-        n_components: int,
-        hidden_size: int,
-        generator: torch.Generator,
-    ) -> None:
-        super().__init__()
-        z, hidden = n_components, hidden_size
-        self.encoder = build_mlp((n_features, hidden, 2 * z), generator=generator)
-        self.row_critic = build_mlp((n_features, hidden, z), generator=generator)
-        self.code_critic = build_mlp((z, z), generator=generator)
-        self.couplings = nn.Parameter(torch.randn((n_groups, z, z), generator=generator))
-        self.predictor = build_mlp((z + n_groups, hidden, 1), generator=generator)
-
-    def encode(self, rows: Tensor) -> tuple[Tensor, Tensor]:
-        outputs = self.encoder(rows)
-        return outputs[:, 0::2], nn.functional.softplus(outputs[:, 1::2])
-
-    def affinities(self, rows: Tensor, sample: Tensor, codes: Tensor) -> Tensor:
-        coupled = torch.einsum("ni,nij->nj", self.row_critic(rows), self.couplings[codes])
-        return nn.functional.softplus(coupled @ self.code_critic(sample).mT)
-
-    def logits(self, sample: Tensor, codes: Tensor) -> Tensor:
-        one_hot = nn.functional.one_hot(codes, len(self.couplings)).to(sample.dtype)
-        logits: Tensor = self.predictor(torch.cat([sample, one_hot], dim=1)).squeeze(1)
-        return logits
 
 
 METHODS = (

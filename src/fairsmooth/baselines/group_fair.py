@@ -60,8 +60,8 @@ class GroupFairClassifier(GroupClassifier):
     + l_k (b P(z{=}k|x) - P(y{=}0,z{=}k|x))` with :math:`u, l \ge 0`. Intervals are
     :math:`a = 0, .1, .2, \dots < \tau` and :math:`b = \min(1, (a + .01)/\tau)`; the
     one of best training accuracy is kept among those whose training ratio is at
-    least :math:`\tau` minus ``ratio_slack``, or the one of best ratio if there
-    is none. ``predict_proba`` is :math:`s + 1/2`, clipped to [0, 1].
+    least :math:`\tau` minus ``ratio_slack``, or among all if there is none.
+    ``predict_proba`` is :math:`s + 1/2`, clipped to [0, 1].
 
     Given the true :math:`P(y, z \mid x)` the rule is optimal for its interval;
     with an estimate nothing is promised, and the ratio that came out on the
@@ -111,7 +111,8 @@ class GroupFairClassifier(GroupClassifier):
     expectation from 20 draws and takes 49 steps from nine starts, returning the last
     step of the best start, for a reference to the list is kept instead of a copy.
     (3) Its Gaussian gives density 0 off a singular support; here a pseudo-inverse
-    stands in its place. (4) If no interval passes, it fails or falls back silently.
+    stands in its place. (4) If no interval passes, the
+    AIF360 edition fails; the original asks for no ratio at all, as here in that case.
     The published default is false discovery rate in AIF360; here the selection rate.
     More than two groups, and the other two rates, are extensions.
 
@@ -158,11 +159,7 @@ class GroupFairClassifier(GroupClassifier):
             for low, high, found in self._solutions(terms)
         )
         passing = [rule for rule in self.rules_ if rule.ratio >= self.tau - self.ratio_slack]
-        self.rule_ = (
-            max(passing, key=lambda rule: rule.accuracy)
-            if passing
-            else max(self.rules_, key=lambda rule: rule.ratio)
-        )
+        self.rule_ = max(passing or self.rules_, key=lambda rule: rule.accuracy)
 
     def _scores(self, X: Floats) -> Floats:
         return np.clip(_score(self._terms(X), self.rule_) + 0.5, 0.0, 1.0)
@@ -189,9 +186,11 @@ class GroupFairClassifier(GroupClassifier):
         if self.tau == 0.0:
             yield 0.0, 1.0, np.zeros(n_multipliers)
         if self.solver == "convex":
+            found = None
             for low, high in self._intervals():
                 columns, cost = terms.columns(low, high)
-                yield low, high, solve_dual(terms.base, columns, cost, smoothing=self.smoothing)
+                found = solve_dual(terms.base, columns, cost, smoothing=self.smoothing, start=found)
+                yield low, high, found
             return
         rng = numpy_generator(self._seed(), "group_fair")
         for low, high in self._intervals():
@@ -266,7 +265,7 @@ METHODS = (
         name="group_fair",
         label="Group-Fair",
         estimator=GroupFairClassifier,
-        reference="Celis et al. (2019), Classification with Fairness Constraints",
+        reference="Celis et al., Classification with Fairness Constraints, 2019",
         optimises="accuracy at a given ratio of selection (or other) rates",
     ),
 )

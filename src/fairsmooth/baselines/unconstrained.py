@@ -116,7 +116,7 @@ METHODS = (
         name="unconstrained",
         label="Unconstrained",
         estimator=UnconstrainedClassifier,
-        reference="Cox (1958), The regression analysis of binary sequences",
+        reference="Cox, The Regression Analysis of Binary Sequences, 1958",
         optimises="accuracy",
     ),
 )

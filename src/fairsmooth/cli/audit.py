@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from fairsmooth.cli.output import messages, print_certificate, print_json, print_summary
+from fairsmooth.cli.output import messages, print_certificate, print_json, print_statements, print_summary
 from fairsmooth.cli.pipeline import audit_table
 from fairsmooth.cli.tables import read_table
 from fairsmooth.cli.train import Json, Unknown
@@ -27,7 +27,7 @@ def command(
     began = time.perf_counter()
     saved = read_model(model)
     with messages.status("auditing"):
-        result = audit_table(saved, read_table(data), unknown=unknown)
+        result = audit_table(saved, read_table(data), unknown=unknown, shift=True)
     if report is not None:
         write_report(
             report,
@@ -38,7 +38,8 @@ def command(
         messages.print(f"Wrote {report}.", markup=False)
     summary = {**result.summary(), "seconds": time.perf_counter() - began}
     if json_output:
-        print_json({**summary, "records": result.to_dict()["records"]})
+        print_json({**result.to_dict(), **summary})
         return
     print_certificate(saved.classifier.certificate_)
     print_summary(summary)
+    print_statements(result.statements)

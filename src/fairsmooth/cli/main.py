@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 import fairsmooth
-from fairsmooth.cli import audit, certificate, demo, listing, predict, train
+from fairsmooth.cli import audit, certificate, demo, listing, predict, train, tune, verify
 from fairsmooth.cli.output import messages
 from fairsmooth.exceptions import FairSmoothError
 
@@ -19,9 +19,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (demo, train, predict, audit, certificate):
+for command in (demo, train, predict, audit, certificate, verify, tune, listing):
     app.command(command.NAME)(command.command)
-app.command(listing.NAME)(listing.command)
 
 
 def _version(wanted: bool) -> None:

@@ -1,7 +1,7 @@
 """What the commands print: results on standard output, everything else on standard error."""
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from typing import Any
@@ -11,6 +11,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from fairsmooth.core.certificate import Certificate, group_text
+from fairsmooth.metrics import Statement
 
 results = Console(highlight=False, soft_wrap=True)
 messages = Console(stderr=True, highlight=False)
@@ -65,6 +66,17 @@ def print_summary(summary: Mapping[str, Any]) -> None:
             group_text(_label(row["group"])), *(_cell(row.get(name)) for name in columns)
         )
     results.print(groups)
+
+
+def print_statements(statements: Iterable[Statement]) -> None:
+    """Print what is certified, then what was only measured."""
+    certified = [statement.text for statement in statements if statement.certified]
+    measured = [statement.text for statement in statements if not statement.certified]
+    for title, sentences in (("Certified", certified), ("Not certified", measured)):
+        if sentences:
+            results.print(f"[bold]{title}[/bold]")
+        for sentence in sentences:
+            results.print(f"  {sentence}", markup=False)
 
 
 _OVERALL = {

@@ -3,12 +3,14 @@
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from sklearn.model_selection import train_test_split
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import cross_val_predict, train_test_split
 
 from fairsmooth import _validate
 from fairsmooth.encoding import UNKNOWN, TableEncoder
@@ -17,6 +19,7 @@ from fairsmooth.exceptions import InputError
 from fairsmooth.metrics import Audit, audit
 from fairsmooth.persistence import SavedModel
 from fairsmooth.training.groups import encode_groups, require_trainable
+from fairsmooth.tuning import Limits, SearchSpace, Tuned, tune
 
 
 @dataclass(frozen=True)
@@ -72,49 +75,143 @@ def train_on_table(
 ) -> Outcome:
     """Split, learn the encoder on the training part, train, certify and audit."""
     began = time.perf_counter()
-    _validate.in_range(0.01, 0.99, test_size=test_size)
-    _require_columns(table, roles)
-    y, values = label_codes(table[roles.label], roles)
-    groups = encode_groups(table[list(roles.sensitive)], n_rows=len(table))
-    require_trainable(groups, y)
-    train, test = _split(groups.codes * 2 + y, test_size, seed)
     step("learning the columns")
-    features = table.drop(columns=_not_features(table, roles))
-    encoder = TableEncoder.learn(features.iloc[train], unknown=roles.unknown)
+    parts = _Parts.of(table, roles, test_size=test_size, seed=seed)
     step("training")
-    classifier.fit(
-        encoder.transform(features.iloc[train]),
-        y[train],
-        sensitive_features=table.iloc[train][list(roles.sensitive)],
-    )
-    notes = {
-        "label": roles.label,
-        "negative": values[0],
-        "positive": values[1],
-        "sensitive": list(roles.sensitive),
-        "rows": len(train),
-        "seed": seed,
-        "test_size": test_size,
-    }
-    model = SavedModel(classifier, encoder, notes)
+    classifier.fit(parts.X, parts.y, sensitive_features=parts.sensitive)
     step("auditing")
-    held_out = table.iloc[test].reset_index(drop=True)
-    # A rare category may be in the held-out part only; that must not end a training.
-    result = audit_table(model, held_out, unknown="ignore")
-    return Outcome(model, result, held_out, time.perf_counter() - began)
+    return parts.outcome(classifier, began)
 
 
-def audit_table(model: SavedModel, table: pd.DataFrame, *, unknown: str | None = None) -> Audit:
-    """Audit a model on a table that has the label and the sensitive columns."""
+@dataclass(frozen=True)
+class Tuning:
+    """A search and the audit of the model it chose."""
+
+    tuned: Tuned
+    outcome: Outcome
+
+    def plain(self) -> dict[str, Any]:
+        """Return what the search decided, as plain data."""
+        return {
+            "parameters": self.tuned.parameters,
+            "held_out": self.tuned.measured,
+            "feasible": self.tuned.feasible,
+            "trials": len(self.tuned.trials),
+        }
+
+
+def tune_on_table(
+    table: pd.DataFrame,
+    roles: Roles,
+    *,
+    limits: Limits,
+    space: SearchSpace,
+    n_trials: int,
+    n_jobs: int,
+    storage: Path,
+    test_size: float,
+    seed: int,
+    callback: Callable[[int], None],
+) -> Tuning:
+    """Search on the training part, then audit the chosen model on the test part, once."""
+    began = time.perf_counter()
+    parts = _Parts.of(table, roles, test_size=test_size, seed=seed)
+    tuned = tune(
+        parts.X,
+        parts.y,
+        sensitive_features=parts.sensitive,
+        limits=limits,
+        space=space,
+        n_trials=n_trials,
+        n_jobs=n_jobs,
+        storage=storage,
+        random_state=seed,
+        callback=callback,
+    )
+    return Tuning(tuned, parts.outcome(tuned.classifier, began))
+
+
+@dataclass(frozen=True)
+class _Parts:
+    """A table cut in two: encoded training rows, and rows kept for the audit."""
+
+    X: pd.DataFrame
+    y: NDArray[np.int64]
+    sensitive: pd.DataFrame
+    encoder: TableEncoder
+    notes: Mapping[str, Any]
+    test: pd.DataFrame
+
+    @classmethod
+    def of(cls, table: pd.DataFrame, roles: Roles, *, test_size: float, seed: int) -> "_Parts":
+        _validate.in_range(0.01, 0.99, test_size=test_size)
+        _require_columns(table, roles)
+        y, values = label_codes(table[roles.label], roles)
+        sensitive = table[list(roles.sensitive)]
+        groups = encode_groups(sensitive, n_rows=len(table))
+        require_trainable(groups, y)
+        train, test = _split(groups.codes * 2 + y, test_size, seed)
+        features = table.drop(columns=_not_features(table, roles)).iloc[train]
+        encoder = TableEncoder.learn(features, unknown=roles.unknown)
+        notes = {
+            "label": roles.label,
+            "negative": values[0],
+            "positive": values[1],
+            "sensitive": list(roles.sensitive),
+            "rows": len(train),
+            "seed": seed,
+            "test_size": test_size,
+        }
+        held_out = table.iloc[test].reset_index(drop=True)
+        X = encoder.transform(features)
+        return cls(X, y[train], sensitive.iloc[train], encoder, notes, held_out)
+
+    def outcome(self, classifier: FairSmoothClassifier, began: float) -> Outcome:
+        model = SavedModel(classifier, self.encoder, self.notes)
+        # A rare category may be in the held-out part only; that must not end a training.
+        result = audit_table(model, self.test, unknown="ignore")
+        return Outcome(model, result, self.test, time.perf_counter() - began)
+
+
+def audit_table(
+    model: SavedModel, table: pd.DataFrame, *, unknown: str | None = None, shift: bool = False
+) -> Audit:
+    """Audit a model on a table that has the label and the sensitive columns.
+
+    With ``shift`` the audit goes on under shifts of the population, beside an
+    unconstrained model: a logistic regression, cross-fitted on the audited rows
+    because a model file holds no training rows.
+    """
     roles = Roles(model.training["label"], tuple(model.training["sensitive"]))
     _require_columns(table, roles)
     y = known_label_codes(table[roles.label], model.training)
+    X = features_of(model, table, unknown=unknown)
     return audit(
         model.classifier,
-        features_of(model, table, unknown=unknown),
+        X,
         y,
         sensitive_features=table[list(roles.sensitive)],
+        shift=shift,
+        reference=_OutOfFold.of(X, y) if shift else None,
     )
+
+
+@dataclass(frozen=True)
+class _OutOfFold:
+    """Scores of audited rows by models that have not seen them, as a classifier would give them."""
+
+    probabilities: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, X: pd.DataFrame, y: NDArray[np.int64]) -> "_OutOfFold | None":
+        if min(np.bincount(y, minlength=2)) < 2:
+            return None
+        plain = LogisticRegression(max_iter=1000)
+        return cls(cross_val_predict(plain, X.to_numpy(), y, cv=2, method="predict_proba"))
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        assert len(X) == len(self.probabilities)
+        return self.probabilities
 
 
 def features_of(model: SavedModel, table: pd.DataFrame, *, unknown: str | None = None) -> Any:

@@ -57,7 +57,9 @@ def command(
     parity_weight: Annotated[
         float, typer.Option("--parity-weight", help="Weight of the parity term.")
     ] = 0.0,
-    max_iter: Annotated[int, typer.Option("--max-iter", help="Most iterations or epochs.")] = 200,
+    max_iter: Annotated[
+        int | None, typer.Option("--max-iter", help="Most iterations or epochs.")
+    ] = None,
     unknown: Unknown = "error",
     test_size: TestSize = 0.3,
     seed: Seed = 0,
@@ -109,7 +111,7 @@ def run_with_progress(
     work: Callable[[Callable[[str], None]], Outcome], classifier: FairSmoothClassifier
 ) -> Outcome:
     """Run a training while a bar on standard error tells how far it is."""
-    with progress("reading", total=int(classifier.max_iter)) as update:
+    with progress("reading", total=classifier.max_iter) as update:
         classifier.callback = lambda record: update(completed=record.step)
         outcome = work(lambda text: update(description=text))
         classifier.callback = None

@@ -57,7 +57,7 @@ def gap_records(scored: ScoredRows, *, confidence: float, random_state: int) -> 
         ends = _gap_ends(families, confidence=confidence)
         for name, value in values.items():
             gap, (low, high) = float(value), ends[name]
-            note = _gap_note(gap, floors[name]) if not prefix or np.isnan(gap) else ""
+            note = _gap_note(gap, low, floors[name]) if not prefix or np.isnan(gap) else ""
             yield Record(prefix + name, None, gap, low, high, len(scored.y), note=note)
     for name, floor in floors.items():
         yield Record(
@@ -110,10 +110,11 @@ def _gap_ends(
     }
 
 
-def _gap_note(gap: float, floor: NoiseFloor) -> str:
+def _gap_note(gap: float, low: float, floor: NoiseFloor) -> str:
     if np.isnan(gap):
         return "undefined: fewer than two groups have the rate"
-    if gap > floor.quantile:
+    # One of two rates may differ for sure though their sum, or maximum, is within the noise.
+    if gap > floor.quantile or low > 0.0:
         return ""
     return (
         "the data cannot tell this gap from none: on these counts a perfectly fair classifier "

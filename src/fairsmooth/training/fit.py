@@ -22,6 +22,9 @@ from fairsmooth.training.problem import Problem
 from fairsmooth.training.stochastic import Schedule, solve_stochastic
 
 
+_LEARNING_RATES = {"sgd": 0.05, "adam": 0.003}
+
+
 @dataclass(frozen=True)
 class Settings:
     """What :func:`train` is told; the names are those of the estimator."""
@@ -32,10 +35,11 @@ class Settings:
     link: str
     parity: str | None
     parity_weight: float
+    parity_tolerance: tuple[float, float]
     solver: str
-    max_iter: int
+    max_iter: int | None
     batch_size: int
-    learning_rate: float
+    learning_rate: float | None
     weight_decay: float
     tol: float
     smoothing: str
@@ -47,6 +51,17 @@ class Settings:
     verbose: int
     callback: Report | None
     hold_out: bool
+
+    def resolved(self, architecture: AnyNetwork) -> "Settings":
+        """Fill in what was left to be chosen by architecture and solver."""
+        linear = isinstance(architecture, Network) and not architecture.hidden_layer_sizes
+        solver = self.solver if self.solver != "auto" else ("lbfgs" if linear else "adam")
+        return replace(
+            self,
+            solver=solver,
+            max_iter=self.max_iter or (200 if solver == "lbfgs" else 40),
+            learning_rate=self.learning_rate or _LEARNING_RATES.get(solver, 0.0),
+        )
 
 
 @dataclass(frozen=True)
@@ -71,8 +86,7 @@ def train(
     The second training starts where the first ended, so it costs little; it
     shows what the tie cost each group.
     """
-    solver = _resolve_solver(settings.solver, architecture)
-    settings = replace(settings, solver=solver)
+    settings = settings.resolved(architecture)
     rows = groups.rows()
     kept, held_out = _hold_out(rows, y, settings)
     place = _place(architecture, settings)
@@ -144,13 +158,6 @@ def resolve_device(name: str) -> torch.device:
     return torch.device(name)
 
 
-def _resolve_solver(solver: str, architecture: AnyNetwork) -> str:
-    if solver != "auto":
-        return solver
-    linear = isinstance(architecture, Network) and not architecture.hidden_layer_sizes
-    return "lbfgs" if linear else "adam"
-
-
 def _hold_out(
     rows: Sequence[NDArray[np.intp]], y: Labels, settings: Settings
 ) -> tuple[list[NDArray[np.intp]], list[NDArray[np.intp]]]:
@@ -186,6 +193,7 @@ def _solve(
         weight_decay=settings.weight_decay,
         parity=settings.parity,
         parity_weight=settings.parity_weight,
+        parity_tolerance=settings.parity_tolerance,
     )
     if settings.solver == "lbfgs":
         batch = problem.ragged(data.X, data.y)
@@ -194,14 +202,14 @@ def _solve(
             start,
             batch,
             curvature=problem.likelihood.curvature(data.X),
-            max_iter=settings.max_iter,
+            max_iter=int(settings.max_iter or 1),
             tol=settings.tol,
             report=report,
         )
     schedule = Schedule(
-        epochs=settings.max_iter,
+        epochs=int(settings.max_iter or 1),
         batch_size=settings.batch_size,
-        learning_rate=settings.learning_rate,
+        learning_rate=float(settings.learning_rate or 0.0),
         seed=settings.seed,
         patience=settings.n_iter_no_change if settings.early_stopping else None,
     )

@@ -56,9 +56,7 @@ def encode_groups(sensitive_features: Any, *, n_rows: int) -> Groups:
             f"got {len(frame)}."
         )
     _reject_missing(frame)
-    codes, combinations = pd.factorize(pd.MultiIndex.from_frame(frame))
-    found = [tuple(_plain(value) for value in combination) for combination in combinations]
-    labels = [values[0] if len(values) == 1 else values for values in found]
+    codes, labels = _factorize(frame)
     order = sorted(range(len(labels)), key=lambda k: str(labels[k]))
     rank = np.empty(len(order), dtype=np.intp)
     rank[order] = np.arange(len(order))
@@ -94,6 +92,14 @@ def require_trainable(groups: Groups, y: NDArray[np.integer[Any]]) -> None:
                 f"{what}: {int(positive)} positive of {int(count)} rows. "
                 "Merge it with another group or leave it out."
             )
+
+
+def _factorize(frame: pd.DataFrame) -> tuple[NDArray[np.intp], list[Hashable]]:
+    if frame.shape[1] == 1:  # several times faster than going through combinations
+        codes, values = pd.factorize(frame.iloc[:, 0])
+        return codes, [_plain(value) for value in values]
+    codes, combinations = pd.factorize(pd.MultiIndex.from_frame(frame))
+    return codes, [tuple(_plain(value) for value in combination) for combination in combinations]
 
 
 def _as_frame(sensitive_features: Any) -> pd.DataFrame:

@@ -58,7 +58,10 @@ class LinearAdam:
         slope: float = 1.0,
     ) -> None:
         self.weights: Singles = weights.astype(np.float32)
-        self._rows: Singles = np.column_stack([X, np.ones(len(X))]).astype(np.float32)
+        padded = np.column_stack([X, np.ones(len(X))])
+        # Row by row in memory: tables often come column by column, and taking the rows
+        # of a batch from those costs a copy of everything.
+        self._rows: Singles = np.ascontiguousarray(padded, dtype=np.float32)
         self._labels: Singles = y.astype(np.float32)
         self._learning_rate = learning_rate
         self._slope = slope

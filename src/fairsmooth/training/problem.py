@@ -53,7 +53,7 @@ class Problem:
         Weight of the tie.
     weight_decay : float
         :math:`\lambda`; makes groups with separable data converge.
-    parity, parity_weight, threshold
+    parity, parity_weight, parity_tolerance, threshold
         The extension of :mod:`fairsmooth.training.parity`, on the overall classifier.
     """
 
@@ -62,6 +62,7 @@ class Problem:
     weight_decay: float
     parity: str | None = None
     parity_weight: float = 0.0
+    parity_tolerance: tuple[float, float] = (0.0, 0.0)
     threshold: float = 0.5
 
     def ragged(self, X: Sequence[Tensor], y: Sequence[Tensor]) -> Batch:
@@ -81,7 +82,13 @@ class Problem:
             objective = objective + self.weight_decay * group_parameters.square().sum()
         if self.parity is not None and self.parity_weight:
             scores = self._overall_scores(group_parameters.mean(0), batch, seed)
-            gap = parity_penalty(scores, batch.labels, parity=self.parity, threshold=self.threshold)
+            gap = parity_penalty(
+                scores,
+                batch.labels,
+                parity=self.parity,
+                threshold=self.threshold,
+                tolerance=self.parity_tolerance,
+            )
             objective = objective + self.parity_weight * gap
         return Terms(objective, losses, tie)
 

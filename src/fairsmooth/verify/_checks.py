@@ -160,7 +160,13 @@ def _compare(
     for label, number, squared in rows:
         if not bound.admits(number, squared, sigma=sigma):
             value = bound.text(squared, sigma=sigma)
-            return Check(name, False, f"Expected at least {value} for {label}, got {number!r}.")
+            return Check(
+                name, False, f"Expected at least {value} for {_text(label)}, got {number!r}."
+            )
     label, number, squared = max(rows, key=lambda row: row[2])
     value = bound.text(squared, sigma=sigma)
-    return Check(name, True, f"{number!r} is at least {value} ({label})")
+    return Check(name, True, f"{number!r} is at least {value} ({_text(label)})")
+
+
+def _text(label: object) -> str:
+    return "|".join(map(str, label)) if isinstance(label, tuple) else str(label)

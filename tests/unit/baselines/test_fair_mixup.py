@@ -84,9 +84,12 @@ def test_penalty_adds_labels_and_averages_pairs():
     positions = torch.rand((2, 3), generator=torch.Generator().manual_seed(7))
     expected = 0.0
     for label in range(2):
-        for pair, (k, l) in enumerate([(0, 1), (0, 2), (1, 2)]):
+        for pair, (first, second) in enumerate([(0, 1), (0, 2), (1, 2)]):
             slope = path_slopes(
-                model.network_, rows[label, k], rows[label, l], positions=positions[label, pair]
+                model.network_,
+                rows[label, first],
+                rows[label, second],
+                positions=positions[label, pair],
             )
             expected += abs(slope.item()) / 3
     penalty = model._penalty(rows, torch.Generator().manual_seed(7))

@@ -7,12 +7,12 @@ import torch
 from sklearn.base import clone
 from sklearn.neighbors import KNeighborsClassifier
 
-from fairsmooth.baselines.fcrl import (
-    FCRLClassifier,
-    _Networks,
+from fairsmooth.baselines._contrastive import (
+    FairRepresentation,
     contrastive_information,
     normal_divergence,
 )
+from fairsmooth.baselines.fcrl import FCRLClassifier
 from fairsmooth.exceptions import InputError
 
 
@@ -54,7 +54,7 @@ def test_contrastive_information_reaches_the_gaussian_conditional_information():
     exact = np.mean([_information(rho) for rho in correlations])
     generator = torch.Generator().manual_seed(0)
     estimates = []
-    for _ in range(20):
+    for _ in range(12):
         x, z, rho, codes = _gaussian_pairs(correlations, 1500, generator)
         estimates.append(contrastive_information(_density_ratios(x, z, rho), codes).mean().item())
     error = np.std(estimates) / math.sqrt(len(estimates))
@@ -91,19 +91,19 @@ def test_contrastive_information_stays_below_truth_and_log_batch_for_other_affin
 
 def test_trained_critic_learns_the_information_but_does_not_exceed_it():
     generator = torch.Generator().manual_seed(2)
-    networks = _Networks(1, 2, n_components=1, hidden_size=20, generator=generator)
+    networks = FairRepresentation(1, 2, n_components=1, hidden_size=20, generator=generator)
     correlations = (0.95, 0.8)
     exact = np.mean([_information(rho) for rho in correlations])
-    optimizer = torch.optim.Adam(networks.parameters(), lr=0.02)
+    optimizer = torch.optim.Adam(networks.parameters(), lr=0.03)
     values = []
-    for step in range(500):
+    for step in range(300):
         x, z, _, codes = _gaussian_pairs(correlations, 128, generator)
         affinities = networks.affinities(x[:, None].float(), z[:, None].float(), codes)
         information = contrastive_information(affinities, codes).mean()
         optimizer.zero_grad()
         (-information).backward()
         optimizer.step()
-        values += [information.item()] if step >= 300 else []
+        values += [information.item()] if step >= 150 else []
     error = np.std(values) / math.sqrt(len(values))
     assert 0.3 * exact < np.mean(values) < exact + 3 * error
 
@@ -141,6 +141,8 @@ def test_decisions_from_a_representation_obey_the_information_bound():
 
 def test_larger_weight_means_a_smaller_gap():
     X, y, groups = _data(1500)
+    # A proxy of the group, by which the encoder can undo the shift between groups.
+    X[:, 3] = 2 * groups - 1
     gaps = []
     for weight in (0.01, 1.0):
         model = _small(information_weight=weight).fit(X, y, sensitive_features=groups)

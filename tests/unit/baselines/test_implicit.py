@@ -6,14 +6,14 @@ from sklearn.base import clone
 from torch import Tensor
 from torch.nn.utils import parameters_to_vector, vector_to_parameters
 
-from fairsmooth.baselines.implicit import (
-    ImplicitPathAlignmentClassifier,
-    _conjugate_gradient,
-    _direct,
+from fairsmooth.baselines._alignment import (
+    conjugate_gradient,
+    direct,
     head_gradient,
     implicit_surrogate,
     with_intercept,
 )
+from fairsmooth.baselines.implicit import ImplicitPathAlignmentClassifier
 from fairsmooth.exceptions import GroupError, InputError
 from fairsmooth.training.neural import build_mlp
 
@@ -48,7 +48,7 @@ def _optimal_heads(features: Tensor, labels: Tensor) -> Tensor:
     for _ in range(50):
         scores = torch.sigmoid(torch.einsum("kmw,kw->km", features, heads))
         gradient = head_gradient(features, labels, heads)
-        heads = heads - _direct(0.0)(features, scores * (1 - scores), gradient)
+        heads = heads - direct(0.0)(features, scores * (1 - scores), gradient)
     assert head_gradient(features, labels, heads).abs().max() < 1e-13
     return heads
 
@@ -60,13 +60,13 @@ def _bilevel_objective(network, rows, labels, kappa: float) -> float:
         logits = torch.einsum("kmw,kw->km", features, heads)
         losses = torch.nn.functional.softplus(logits) - labels * logits
         apart = sum(
-            (heads[k] - heads[l]).square().sum() for k in range(len(heads)) for l in range(k)
+            (heads[k] - heads[j]).square().sum() for k in range(len(heads)) for j in range(k)
         )
         return float(losses.mean(dim=1).sum() + kappa / 2 * apart)
 
 
 @pytest.mark.parametrize("n_groups", [2, 3])
-@pytest.mark.parametrize("solve", [_direct(0.0), _conjugate_gradient(40)])
+@pytest.mark.parametrize("solve", [direct(0.0), conjugate_gradient(40)])
 def test_implicit_gradient_is_the_derivative_of_the_bilevel_objective(n_groups, solve):
     kappa = 0.3
     network, rows, labels = _instance(n_groups)
@@ -113,9 +113,9 @@ def test_head_gradient_agrees_with_automatic_differentiation():
 def test_conjugate_gradients_stand_still_on_solved_groups():
     features = torch.randn((2, 50, 3), generator=torch.Generator().manual_seed(0))
     right = torch.stack([torch.zeros(3), torch.ones(3)])
-    solution = _conjugate_gradient(20)(features, torch.full((2, 50), 0.2), right)
+    solution = conjugate_gradient(20)(features, torch.full((2, 50), 0.2), right)
     assert torch.equal(solution[0], torch.zeros(3))
-    expected = _direct(0.0)(features, torch.full((2, 50), 0.2), right)
+    expected = direct(0.0)(features, torch.full((2, 50), 0.2), right)
     torch.testing.assert_close(solution[1], expected[1], rtol=1e-3, atol=1e-3)
 
 
@@ -129,7 +129,7 @@ def test_descending_the_implicit_gradient_brings_the_optimal_heads_together():
         objectives.append(_bilevel_objective(network, rows, labels, 0.3))
         network.zero_grad()
         implicit_surrogate(
-            features, labels, heads, alignment_weight=0.3, solve=_direct(0.0)
+            features, labels, heads, alignment_weight=0.3, solve=direct(0.0)
         ).backward()
         with torch.no_grad():
             for weight in network.parameters():

@@ -193,3 +193,20 @@ def test_bad_input(case, changes, error, message):
     arguments = {"y": case.y, "sensitive_features": case.group, **changes}
     with pytest.raises(error, match=message):
         audit(case.clf, case.X, **arguments)
+
+
+def test_a_gap_whose_interval_is_above_zero_is_not_flagged(probit_model):
+    # Few positive rows make the true positive rates noisy; the false positive rates
+    # of many negative rows differ for sure.
+    rng = np.random.default_rng(0)
+    group = np.repeat(["f", "m"], 3000)
+    y = np.zeros(6000, dtype=int)
+    y[[0, 1, 2, 3000, 3001, 3002]] = 1
+    X = rng.normal(size=(6000, 1)) + 0.4 * (group == "m")[:, None]
+    X[y == 1] = [[1.0], [1.0], [-1.0], [1.0], [1.0], [-1.0]]
+    clf = probit_model([[1.0, 0.0], [1.0, 0.0]], sigma=0.1, groups=("f", "m"))
+    result = audit(clf, X, y, sensitive_features=group)
+    record = result.find("equalized_odds_max")
+    assert record.value < result.find("equalized_odds_max_noise_floor").high
+    assert record.low > 0
+    assert record.note == ""

@@ -1,4 +1,4 @@
-r"""The scaled complementary error function of a complex argument, in torch.
+r"""Complex arithmetic as pairs of real tensors: a scaled error function, and products.
 
 :math:`E(z) = e^{z^2}\,\mathrm{erfc}(z)` for :math:`\mathrm{Re}\,z \ge 0`, where it is bounded by 1.
 Faddeeva's function is :math:`w(\zeta) = E(-i\zeta)`.
@@ -12,9 +12,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-N_TERMS = 24
-# The conformal map's scale that gave the least error for 24 terms.
-_SCALE = 3.9547529
+N_TERMS = 22
+# The conformal map's scale that gave the least error for 22 terms.
+_SCALE = 3.96387457
 _TWO_OVER_SQRT_PI = 2.0 / math.sqrt(math.pi)
 
 
@@ -35,7 +35,7 @@ def scaled_erfc(real: Tensor, imag: Tensor) -> tuple[Tensor, Tensor]:
     Returns
     -------
     tuple of Tensor
-        Real and imaginary part, absolute error below 1e-10 in the whole half-plane.
+        Real and imaginary part, absolute error below 2e-10 in the whole half-plane.
         Differentiable any number of times, by :math:`E' = 2zE - 2/\sqrt\pi`.
 
     References
@@ -52,6 +52,19 @@ def scaled_erfc(real: Tensor, imag: Tensor) -> tuple[Tensor, Tensor]:
     """
     result: tuple[Tensor, Tensor] = _ScaledErfc.apply(real, imag)  # type: ignore[no-untyped-call]
     return result
+
+
+def complex_product(re: Tensor, im: Tensor) -> tuple[Tensor, Tensor]:
+    """Multiply complex numbers over the first axis, halving it each time."""
+    while re.shape[0] > 1:
+        half = re.shape[0] // 2
+        a, b, c, d = re[:half], im[:half], re[half : 2 * half], im[half : 2 * half]
+        top_re, top_im = torch.addcmul(a * c, b, d, value=-1.0), torch.addcmul(a * d, b, c)
+        if re.shape[0] % 2:
+            top_re = torch.cat([top_re, re[-1:]])
+            top_im = torch.cat([top_im, im[-1:]])
+        re, im = top_re, top_im
+    return re[0], im[0]
 
 
 class _ScaledErfc(torch.autograd.Function):

@@ -13,6 +13,7 @@ exponential moments. The derivation is in ``docs/smoothing.md``.
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
@@ -21,7 +22,10 @@ from torch import Tensor
 from torch.utils.checkpoint import checkpoint
 
 from fairsmooth.core.architecture import Network
+from fairsmooth.core.smoothing.quadrature import QuadratureUnits
 from fairsmooth.core.smoothing.relu import ReluUnits
+
+Units = ReluUnits | QuadratureUnits
 
 # Each of the two tails beyond the half period is allowed e^-18 = 1.5e-8.
 _TAIL = 18.0
@@ -84,13 +88,13 @@ def smooth_hidden(
         units.take(order), bias[order], _reorder(plan, order), link
     )
     n_units = units.mean.shape[0]
-    error = plan.tail + left_out[back] + 1e-10 * (1 + n_units)
+    error = plan.tail + left_out[back] + 2e-10 * (1 + n_units)
     return probability[back].reshape(shape), error.reshape(shape)
 
 
 def _units(
     network: Network, parameters: Tensor, X: Tensor, sigma: float
-) -> tuple[ReluUnits, Tensor, torch.Size]:
+) -> tuple[Units, Tensor, torch.Size]:
     """Lay the problem out with units first and all rows of all groups last."""
     (weight, bias), (out_weight, out_bias) = network.layers(parameters)
     mean = weight @ X.mT + bias.unsqueeze(-1)
@@ -102,10 +106,17 @@ def _units(
         mean = mean.movedim(-2, 0).reshape(n_units, -1)
         out = out.expand(*batch, n_units, n_rows).movedim(-2, 0).reshape(n_units, -1)
     flat_scale = scale.expand(shape).reshape(-1)
-    return ReluUnits(mean, flat_scale, out, sigma), out_bias.expand(shape).reshape(-1), shape
+    flat_bias = out_bias.expand(shape).reshape(-1)
+    return _make(network.activation, sigma)(mean, flat_scale, out), flat_bias, shape
 
 
-def _plan(units: ReluUnits, bias: Tensor, link: str) -> _Plan:
+def _make(activation: str, sigma: float) -> Callable[[Tensor, Tensor, Tensor], Units]:
+    if activation == "relu":
+        return partial(ReluUnits, sigma=sigma)
+    return partial(QuadratureUnits, sigma=sigma, activation=activation)
+
+
+def _plan(units: Units, bias: Tensor, link: str) -> _Plan:
     """Choose step and number of nodes from the logit's moments and exponential moments."""
     sigma = units.sigma
     link_variance = 1.0 if link == "probit" else 0.0
@@ -119,12 +130,24 @@ def _plan(units: ReluUnits, bias: Tensor, link: str) -> _Plan:
     down = common - theta * bias + units.log_exponential_moment(-theta)
     half_period = (torch.maximum(up, down) + _TAIL) / theta
     step = 2.0 * math.pi / half_period
-    reach = (math.sqrt(2.0 * _TAIL) / variance.sqrt()).clamp_max(_LINK_RANGE[link])
+    reach = _reach(units, variance).clamp_max(_LINK_RANGE[link])
     saturated = torch.minimum(up, down) < -_SATURATED
     n_nodes = torch.where(saturated, 0.0, (reach / step).ceil().clamp_min(4.0))
     tail = torch.exp(up - theta * half_period) + torch.exp(down - theta * half_period)
     limit = (down < up).to(bias.dtype)
     return _Plan(step, n_nodes.long(), saturated, limit, tail)
+
+
+def _reach(units: Units, variance: Tensor) -> Tensor:
+    r"""Guess where the characteristic function has fallen to the tolerance.
+
+    As if the logit had :math:`J = 2\tau^2/(\sigma s)^2` units, each active half of the time:
+    :math:`|\varphi| = (\frac12 + \frac12 (1 + (\sigma s t)^2)^{-1/2})^J`, Gaussian for many units
+    and slower for few. Only a guess: nodes are added until they no longer matter.
+    """
+    width = units.sigma * units.width
+    share = 2.0 * torch.exp(-0.5 * _TAIL * width.square() / variance) - 1.0
+    return (share.clamp_min(0.25).pow(-2.0) - 1.0).sqrt() / width
 
 
 def _reorder(plan: _Plan, order: Tensor) -> _Plan:
@@ -138,15 +161,16 @@ def _reorder(plan: _Plan, order: Tensor) -> _Plan:
 
 
 def _integrate(
-    units: ReluUnits, bias: Tensor, plan: _Plan, link: str
+    units: Units, bias: Tensor, plan: _Plan, link: str
 ) -> tuple[Tensor, Tensor]:
     """Sum the midpoint rule over tiles of rows that need about as many nodes."""
     recompute = _must_recompute(units, plan)
+    make = _make(units.activation, units.sigma)
     sums, rests = [], []
     for start, length in _tiles(plan.n_nodes.tolist(), units.mean.shape[0]):
         rows = slice(start, start + length)
         tile = partial(
-            _tile, plan.step[rows], int(plan.n_nodes[start + length - 1]), units.sigma, link
+            _tile, make, plan.step[rows], int(plan.n_nodes[start + length - 1]), link
         )
         part = units.narrow(start, length)
         arguments = (part.mean, part.scale, part.weight, bias[rows])
@@ -160,11 +184,12 @@ def _integrate(
     return probability.clamp(0.0, 1.0), torch.cat(rests)
 
 
-def _must_recompute(units: ReluUnits, plan: _Plan) -> bool:
+def _must_recompute(units: Units, plan: _Plan) -> bool:
     tracked = torch.is_grad_enabled() and (
         units.mean.requires_grad or units.weight.requires_grad or units.scale.requires_grad
     )
-    return tracked and int(plan.n_nodes.sum()) * units.mean.shape[0] > _KEPT
+    points = 1 if units.activation == "relu" else 32
+    return tracked and int(plan.n_nodes.sum()) * units.mean.shape[0] * points > _KEPT
 
 
 def _tiles(n_nodes: list[int], n_units: int) -> list[tuple[int, int]]:
@@ -181,15 +206,15 @@ def _tiles(n_nodes: list[int], n_units: int) -> list[tuple[int, int]]:
 
 
 def _tile(
+    make: Callable[[Tensor, Tensor, Tensor], Units],
     step: Tensor,
     n_nodes: int,
-    sigma: float,
     link: str,
     *rows: Tensor,
 ) -> tuple[Tensor, Tensor]:
     """Sum the first nodes, then as many more as the slowest rows ask for."""
     mean, scale, weight, bias = rows
-    units = ReluUnits(mean, scale, weight, sigma)
+    units = make(mean, scale, weight)
     total, rest = _block(units, bias, step, (0, n_nodes), link)
     first = n_nodes
     while first and bool((rest > _TRUNCATION).any()):
@@ -205,7 +230,7 @@ def _tile(
 
 
 def _block(
-    units: ReluUnits, bias: Tensor, step: Tensor, nodes: tuple[int, int], link: str
+    units: Units, bias: Tensor, step: Tensor, nodes: tuple[int, int], link: str
 ) -> tuple[Tensor, Tensor]:
     """Return the sum over nodes ``first … last - 1``, and what later ones may add."""
     first, last = nodes

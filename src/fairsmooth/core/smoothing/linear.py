@@ -41,16 +41,17 @@ def apply_link(logits: Tensor, link: str) -> Tensor:
     return torch.heaviside(logits, logits.new_tensor(0.5))
 
 
-def smooth_link(mean: Tensor, scale: Tensor, link: str) -> Tensor:
+def smooth_link(mean: Tensor, scale: Tensor, link: str, *, n_nodes: int = N_NODES) -> Tensor:
     r"""Return :math:`E\, g(\text{mean} + \text{scale}\cdot Z)` for a standard normal ``Z``.
 
-    ``mean`` and ``scale`` (at least 0) broadcast against each other.
+    ``mean`` and ``scale`` (at least 0) broadcast against each other. ``n_nodes`` normals
+    stand for the logistic: 16 within 1e-10, 8 within 1e-6.
     """
     if link == "probit":
         return ndtr(mean / (1.0 + scale.square()).sqrt())
     if link == "step":
         return torch.where(scale > 0, ndtr(mean / scale.clamp_min(_tiny(scale))), apply_link(mean, link))
-    widths, weights = logistic_mixture(N_NODES)
+    widths, weights = logistic_mixture(n_nodes)
     variances = torch.as_tensor(widths**2, dtype=mean.dtype, device=mean.device)
     shares = torch.as_tensor(weights, dtype=mean.dtype, device=mean.device)
     spread = (scale.square().unsqueeze(-1) + variances).sqrt()

@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 
 from fairsmooth.core.architecture import ACTIVATIONS
+from fairsmooth.core.smoothing.faddeeva import complex_product
 
 # Scale c of the substitution, and the number of standard deviations integrated over.
 _BEND = 2.0
@@ -41,6 +42,11 @@ class QuadratureUnits:
     weight: Tensor
     sigma: float
     activation: str
+
+    @property
+    def width(self) -> Tensor:
+        """Scale of the units' values, shape (R,); that of tanh never exceeds 1."""
+        return self.scale.clamp_max(1.0) if self.activation == "tanh" else self.scale
 
     def take(self, rows: Tensor) -> "QuadratureUnits":
         """Return the same units for a choice of rows."""
@@ -88,7 +94,7 @@ class QuadratureUnits:
             phase = tilt * level
             re = torch.addcmul(re, size, torch.cos(phase))
             im = torch.addcmul(im, size, torch.sin(phase))
-        return product(re, im)
+        return complex_product(re, im)
 
     def _points(self, t: Tensor) -> Iterator[tuple[Tensor, Tensor]]:
         """Yield ``(a(y_q), weight_q)`` per node, each of shape (J, R), fine enough for ``t``."""
@@ -111,23 +117,16 @@ class QuadratureUnits:
         """Number of nodes that resolves poles, Gaussian and oscillation of every unit."""
         if width.numel() == 0:
             return 1
-        frequency = t.abs().reshape(-1, t.shape[-1]).amax(0) * self.weight.abs()
-        poles = _POLE_STEP / (1.0 + 0.12 * frequency)
-        # Spacing in y at three standard deviations, the far end of what matters.
-        stretch = (_BEND**2 + (self.mean.abs() + 3.0 * self.scale).square()).sqrt()
-        waves = 6.8 / self.scale + (frequency if self.activation == "silu" else 0.0)
-        steps = torch.minimum(poles, 2.0 * math.pi / (waves * stretch))
-        return math.ceil(float((width / steps).max()))
+        largest = t.abs().reshape(-1, t.shape[-1]).amax(0)
+        frequency = largest * (self.weight.abs() + self.sigma)
+        narrow = 6.8 / self.scale
+        # The spacing in y grows with |y|: three standard deviations out the density needs
+        # no more, but the phase of an activation that keeps rising turns up to the end.
+        waves = narrow * self._stretch(3.0)
+        bends = (narrow + frequency) * (self._stretch(6.0) if self.activation == "silu" else _BEND)
+        poles = (1.25 + 0.12 * frequency) / _POLE_STEP
+        waves = torch.maximum(waves, bends) / (2.0 * math.pi)
+        return math.ceil(float((width * torch.maximum(waves, poles)).max()))
 
-
-def product(re: Tensor, im: Tensor) -> tuple[Tensor, Tensor]:
-    """Multiply complex numbers over the first axis, halving it each time."""
-    while re.shape[0] > 1:
-        half = re.shape[0] // 2
-        a, b, c, d = re[:half], im[:half], re[half : 2 * half], im[half : 2 * half]
-        top_re, top_im = torch.addcmul(a * c, b, d, value=-1.0), torch.addcmul(a * d, b, c)
-        if re.shape[0] % 2:
-            top_re = torch.cat([top_re, re[-1:]])
-            top_im = torch.cat([top_im, im[-1:]])
-        re, im = top_re, top_im
-    return re[0], im[0]
+    def _stretch(self, deviations: float) -> Tensor:
+        return (_BEND**2 + (self.mean.abs() + deviations * self.scale).square()).sqrt()

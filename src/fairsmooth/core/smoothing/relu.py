@@ -7,12 +7,13 @@ independent standard normal. Everything below is closed form.
 
 import math
 from dataclasses import dataclass
+from typing import ClassVar
 
 import torch
 from torch import Tensor
 from torch.special import ndtr
 
-from fairsmooth.core.smoothing.faddeeva import scaled_erfc
+from fairsmooth.core.smoothing.faddeeva import complex_product, scaled_erfc
 
 # Beyond this the Gaussian factor is 0 in float64; the bound keeps products finite.
 _FAR = 1e4
@@ -38,6 +39,12 @@ class ReluUnits:
     scale: Tensor
     weight: Tensor
     sigma: float
+    activation: ClassVar[str] = "relu"
+
+    @property
+    def width(self) -> Tensor:
+        """Scale of the units' values, shape (R,)."""
+        return self.scale
 
     def take(self, rows: Tensor) -> "ReluUnits":
         """Return the same units for a choice of rows."""
@@ -94,38 +101,22 @@ class ReluUnits:
 
         where the last exponent joins the factor in front and is never positive.
         """
-        mean, ratio = self.mean.unsqueeze(1), self._ratio().unsqueeze(1)
-        weight = self.weight.unsqueeze(1)
+        # Every (J, B, R) array is a product of a (J, 1, R) and a (1, B, R) one where it can be.
+        ratio, weight = self._ratio().unsqueeze(1), self.weight.unsqueeze(1)
+        mean = self.mean.unsqueeze(1)
         shrink = 1.0 / (1.0 + (self.sigma * self.scale * t).square())
         root = (0.5 * shrink).sqrt()
         sign = torch.where(ratio >= 0, 1.0, -1.0).to(ratio.dtype)
-        value_re, value_im = scaled_erfc(*_broadcast(sign * ratio * root, self.scale * t * root * weight))
+        value_re, value_im = scaled_erfc(sign * ratio * root, weight * (self.scale * t * root))
 
-        edge = torch.exp(-0.5 * ratio.square()) * (root / math.sqrt(2.0))
-        decay = (self.sigma * root * t * mean).square() + (self.scale * root * t * weight).square()
-        bump = torch.exp(-decay) * (root * math.sqrt(2.0)) * (sign > 0)
-        phase = (shrink * t) * (mean * weight)
-        re = ndtr(-ratio) + bump * torch.cos(phase) - (sign * edge) * value_re
-        im = bump * torch.sin(phase) - edge * value_im
-        return _product(re, im)
+        edge = 0.5 * torch.exp(-0.5 * ratio.square())
+        energy = (self.sigma * mean).square() + (self.scale * weight).square()
+        bump = torch.exp(energy * (root * t).square().neg()) * (sign > 0)
+        phase = (mean * weight) * (shrink * t)
+        re = torch.addcmul(bump * torch.cos(phase), sign * edge, value_re, value=-1.0)
+        im = torch.addcmul(bump * torch.sin(phase), edge, value_im, value=-1.0)
+        height = math.sqrt(2.0) * root
+        return complex_product(torch.addcmul(ndtr(-ratio), height, re), im * height)
 
     def _ratio(self) -> Tensor:
         return (self.mean / self.scale).clamp(-_FAR, _FAR)
-
-
-def _broadcast(a: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
-    first, second = torch.broadcast_tensors(a, b)
-    return first.contiguous(), second.contiguous()
-
-
-def _product(re: Tensor, im: Tensor) -> tuple[Tensor, Tensor]:
-    """Multiply complex numbers over the first axis, halving it each time."""
-    while re.shape[0] > 1:
-        half = re.shape[0] // 2
-        a, b, c, d = re[:half], im[:half], re[half : 2 * half], im[half : 2 * half]
-        top_re, top_im = torch.addcmul(a * c, b, d, value=-1.0), torch.addcmul(a * d, b, c)
-        if re.shape[0] % 2:
-            top_re = torch.cat([top_re, re[-1:]])
-            top_im = torch.cat([top_im, im[-1:]])
-        re, im = top_re, top_im
-    return re[0], im[0]

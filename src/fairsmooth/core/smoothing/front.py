@@ -1,0 +1,216 @@
+"""The front door of smoothing: picks the way, streams the rows, returns honest intervals."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import ArrayLike
+from torch import Tensor, nn
+
+from fairsmooth import _validate
+from fairsmooth.core.architecture import Architecture, ModuleNetwork, Network
+from fairsmooth.core.smoothing.exact import is_exact
+from fairsmooth.core.smoothing.linear import LINKS
+from fairsmooth.core.smoothing.ways import WAYS, Task
+from fairsmooth.exceptions import InputError
+
+METHODS = ("auto", "exact", "layerwise", "monte_carlo")
+
+
+def smooth_probability(
+    architecture: Architecture | nn.Module | tuple[int, ...],
+    parameters: ArrayLike | Tensor,
+    X: Any,
+    *,
+    sigma: float,
+    link: str = "logistic",
+    method: str = "auto",
+    n_draws: int = 4096,
+    random_state: int = 0,
+    return_interval: bool = False,
+    confidence: float = 0.99,
+    tolerance: float | None = None,
+    simultaneous: bool = False,
+    chunk_rows: int = 4096,
+) -> Any:
+    r"""Return the smooth score :math:`N(W)(x) = E f(x; W + \sigma Z)` of every row.
+
+    Deterministic: exact up to 1e-7 for linear models and networks with one hidden
+    layer, and a fixed function of ``random_state`` otherwise. Only parameters are
+    perturbed; a module's buffers (batch normalisation) are not, and modules run in
+    evaluation mode.
+
+    Parameters
+    ----------
+    architecture : Network, ModuleNetwork, nn.Module or tuple of int
+        The base classifier. A tuple gives the widths of ReLU layers.
+    parameters : array-like or Tensor of shape (m,)
+        Flat parameters in the order of ``torch.nn.utils.parameters_to_vector``.
+    X : array-like, DataFrame or Tensor of shape (n, ...)
+        Rows.
+    sigma : float
+        Standard deviation of the smoothing noise. With 0 nothing is smoothed and the
+        base classifier's score is returned.
+    link : {"logistic", "probit", "step"}
+        What turns the logit into a score.
+    method : {"auto", "exact", "layerwise", "monte_carlo"}
+        "exact" for at most one hidden layer, "layerwise" for any ``Network``,
+        "monte_carlo" for everything; "auto" takes the first that applies.
+    n_draws : int
+        Draws of the sampled methods; with ``tolerance``, the first number of draws.
+    random_state : int
+        Seed of the sampled methods.
+    return_interval : bool
+        Return ``(probability, interval)``. For exact methods the interval is the
+        estimated error of computation. For sampled ones it holds for finite samples:
+        each row's contains the smooth score with probability at least ``confidence``.
+    confidence : float
+        Of the sampled intervals, in (0, 1).
+    tolerance : float, optional
+        Draw until every interval is at most this wide; the price of looking several
+        times is included in the confidence.
+    simultaneous : bool
+        Make ``confidence`` hold for all rows at once.
+    chunk_rows : int
+        Rows worked on at once; the result does not depend on it.
+
+    Returns
+    -------
+    probability : ndarray or Tensor of shape (n,)
+        A Tensor on the device of ``X`` if ``X`` is a Tensor, else a float64 ndarray.
+        It carries no gradient; training uses ``smooth_network`` and its companions.
+    interval : ndarray or Tensor of shape (n, 2)
+        Only with ``return_interval``.
+
+    References
+    ----------
+    Section 3.2, Eq. (9); intervals replace Eq. (20).
+
+    Examples
+    --------
+    >>> smooth_probability((), [2.0, -1.0, 0.0], [[1.0, 1.0], [0.0, 3.0]], sigma=0.5)
+    array([0.71..., 0.09...])
+    """
+    _validate.non_negative(sigma=sigma)
+    _validate.one_of(LINKS, link=link)
+    _validate.one_of(METHODS, method=method)
+    _validate.positive(n_draws=n_draws, chunk_rows=chunk_rows)
+    _check_confidence(confidence, tolerance)
+    rows = _as_rows(X)
+    base = _as_architecture(architecture, rows)
+    weights = _as_parameters(parameters, base, rows)
+    allowed = (1.0 - confidence) / (max(len(rows), 1) if simultaneous else 1)
+    task = Task(
+        base,
+        weights,
+        sigma=sigma,
+        link=link,
+        n_draws=n_draws,
+        seed=random_state,
+        delta=allowed if return_interval or tolerance is not None else None,
+        tolerance=tolerance,
+    )
+    way = WAYS["exact" if sigma == 0 and isinstance(base, Network) else _choose(method, base)]
+    with torch.no_grad(), _evaluation(base):
+        results = [way(task, chunk.to(weights.device)) for chunk in _chunks(rows, chunk_rows)]
+    probability = torch.cat([result[0] for result in results]).cpu()
+    interval = torch.cat([result[1] for result in results]).cpu()
+    if not isinstance(X, Tensor):
+        return (probability.numpy(), interval.numpy()) if return_interval else probability.numpy()
+    like = X if X.is_floating_point() else weights
+    probability, interval = probability.to(like), interval.to(like)
+    return (probability, interval) if return_interval else probability
+
+
+def _chunks(rows: Tensor, size: int) -> tuple[Tensor, ...]:
+    # Splitting no rows still gives one empty chunk, and so an empty result.
+    return rows.split(size)
+
+
+def _choose(method: str, base: Architecture) -> str:
+    if method == "auto":
+        if is_exact(base):
+            return "exact"
+        return "layerwise" if isinstance(base, Network) else "monte_carlo"
+    if method == "exact" and not is_exact(base):
+        raise InputError(
+            "Expected a network with at most 1 hidden layer for method='exact', got "
+            f"{_describe(base)}. Use method='auto'."
+        )
+    if method == "layerwise" and not isinstance(base, Network):
+        raise InputError(
+            f"Expected a Network for method='layerwise', got {_describe(base)}. "
+            "Use method='monte_carlo'."
+        )
+    return method
+
+
+def _describe(base: Architecture) -> str:
+    if isinstance(base, Network):
+        return f"hidden_layer_sizes={base.hidden_layer_sizes}"
+    return type(base.module).__name__ if isinstance(base, ModuleNetwork) else type(base).__name__
+
+
+def _as_rows(X: Any) -> Tensor:
+    rows = X.detach() if isinstance(X, Tensor) else torch.from_numpy(np.array(X, dtype=np.float64))
+    if rows.ndim < 2:
+        raise InputError(f"Expected X with one row per example, got shape {tuple(rows.shape)}.")
+    if not torch.isfinite(rows).all():
+        raise InputError("Expected finite X, got NaN or infinity.")
+    return rows
+
+
+def _as_architecture(architecture: Any, rows: Tensor) -> Architecture:
+    if isinstance(architecture, nn.Module):
+        return ModuleNetwork(architecture)
+    if isinstance(architecture, tuple | list):
+        return Network(rows.shape[1], tuple(architecture))
+    if isinstance(architecture, Network) and architecture.n_features != rows.shape[-1]:
+        raise InputError(
+            f"Expected X with {architecture.n_features} columns, got shape {tuple(rows.shape)}."
+        )
+    base: Architecture = architecture
+    return base
+
+
+def _as_parameters(parameters: Any, base: Architecture, rows: Tensor) -> Tensor:
+    """Bring flat parameters to where, and in the type in which, they will be used."""
+    if isinstance(parameters, Tensor):
+        weights = parameters.detach()
+    else:
+        weights = torch.from_numpy(np.array(parameters, dtype=np.float64))
+    if weights.shape != (base.n_parameters,):
+        raise InputError(
+            f"Expected {base.n_parameters} parameters in one flat vector, "
+            f"got shape {tuple(weights.shape)}."
+        )
+    if not torch.isfinite(weights).all():
+        raise InputError("Expected finite parameters, got NaN or infinity.")
+    if isinstance(base, ModuleNetwork):
+        like = next(base.module.parameters(), weights)
+        return weights.to(like)
+    return weights.to(rows.device, torch.promote_types(weights.dtype, torch.float32))
+
+
+def _check_confidence(confidence: float, tolerance: float | None) -> None:
+    if not 0.0 < confidence < 1.0:
+        raise InputError(f"Expected 0 < confidence < 1, got confidence={confidence!r}.")
+    if tolerance is not None:
+        _validate.positive(tolerance=tolerance)
+
+
+@contextmanager
+def _evaluation(base: Architecture) -> Iterator[None]:
+    """Run a module in evaluation mode, and leave it as it was."""
+    if not isinstance(base, ModuleNetwork):
+        yield
+        return
+    modes = {module: module.training for module in base.module.modules()}
+    base.module.eval()
+    try:
+        yield
+    finally:
+        for module, training in modes.items():
+            module.training = training

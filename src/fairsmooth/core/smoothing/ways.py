@@ -1,0 +1,130 @@
+"""The three ways of smoothing behind the front door, each for one chunk of rows."""
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+
+import torch
+from torch import Tensor
+
+from fairsmooth.core.architecture import Architecture, ModuleNetwork, Network
+from fairsmooth.core.smoothing.confidence import RunningScores, stage_delta
+from fairsmooth.core.smoothing.exact import smooth_with_error
+from fairsmooth.core.smoothing.layerwise import antithetic_scores, smooth_layerwise
+from fairsmooth.core.smoothing.linear import apply_link
+from fairsmooth.core.smoothing.sampled import weight_pair_scores
+
+Result = tuple[Tensor, Tensor]
+Source = Callable[..., Iterator[Tensor]]
+
+
+@dataclass(frozen=True)
+class Task:
+    """What to smooth and how carefully.
+
+    Parameters
+    ----------
+    architecture : Architecture
+    parameters : Tensor of shape (m,)
+    sigma : float
+    link : {"logistic", "probit", "step"}
+    n_draws : int
+        Draws, or the first number of them if ``tolerance`` is given.
+    seed : int
+    delta : float or None
+        Probability with which a row's interval may fail; None if no interval is wanted.
+    tolerance : float or None
+        Widest interval accepted.
+    """
+
+    architecture: Architecture
+    parameters: Tensor
+    sigma: float
+    link: str
+    n_draws: int
+    seed: int
+    delta: float | None
+    tolerance: float | None
+
+
+def exact(task: Task, rows: Tensor) -> Result:
+    """Smooth a network with at most one hidden layer; the interval is the error estimate."""
+    assert isinstance(task.architecture, Network)
+    probability, error = smooth_with_error(
+        task.architecture,
+        task.parameters.double(),
+        rows.double(),
+        sigma=task.sigma,
+        link=task.link,
+    )
+    interval = torch.stack([probability - error, probability + error], -1)
+    return probability, interval.clamp(0.0, 1.0)
+
+
+def layerwise(task: Task, rows: Tensor) -> Result:
+    """Smooth a network by its hidden noise: Sobol points, or pairs if an interval is wanted."""
+    assert isinstance(task.architecture, Network)
+    network, weights, rows = task.architecture, task.parameters.float(), rows.float()
+    common = {"sigma": task.sigma, "link": task.link, "seed": task.seed}
+    if task.delta is None:
+        scores = smooth_layerwise(network, weights, rows, n_draws=task.n_draws, **common)
+        return _without_interval(scores.double())
+    return _sample(task, rows, partial(antithetic_scores, network, weights, **common))
+
+
+def monte_carlo(task: Task, rows: Tensor) -> Result:
+    """Smooth anything by antithetic weight draws."""
+    if not isinstance(task.architecture, ModuleNetwork) or rows.is_floating_point():
+        rows = rows.to(task.parameters.dtype)
+    if task.sigma == 0:
+        scores = apply_link(task.architecture.logits(task.parameters, rows), task.link)
+        return _without_interval(scores.double())
+    source = partial(
+        weight_pair_scores,
+        task.architecture,
+        task.parameters,
+        sigma=task.sigma,
+        link=task.link,
+        seed=task.seed,
+    )
+    return _sample(task, rows, source)
+
+
+WAYS = {"exact": exact, "layerwise": layerwise, "monte_carlo": monte_carlo}
+
+
+def _without_interval(scores: Tensor) -> Result:
+    return scores, torch.stack([scores, scores], -1)
+
+
+def _sample(task: Task, rows: Tensor, source: Source) -> Result:
+    n_pairs = math.ceil(task.n_draws / 2)
+    running = RunningScores(len(rows))
+    for scores in source(rows, pairs=range(n_pairs)):
+        running.add(scores)
+    if task.delta is None:
+        return _without_interval(running.mean)
+    if task.tolerance is None:
+        return running.mean, running.interval(task.delta)
+    return _until_narrow(task, rows, source, running)
+
+
+def _until_narrow(task: Task, rows: Tensor, source: Source, running: RunningScores) -> Result:
+    """Double the draws of the rows whose interval is still too wide."""
+    assert task.delta is not None
+    assert task.tolerance is not None
+    probability, interval = running.mean, running.interval(stage_delta(task.delta, 0))
+    still = torch.arange(len(rows))
+    stage = 0
+    while True:
+        wide = (interval[still, 1] - interval[still, 0]) > task.tolerance
+        if not bool(wide.any()):
+            return probability, interval
+        still, running = still[wide], running.keep(wide)
+        stage += 1
+        for scores in source(rows[still], pairs=range(running.count, 2 * running.count)):
+            running.add(scores)
+        probability = probability.index_copy(0, still, running.mean)
+        bounds = running.interval(stage_delta(task.delta, stage))
+        interval = interval.index_copy(0, still, bounds)
