@@ -6,20 +6,15 @@ Parameters are the defaults, so nothing is chosen on the test part.
 """
 
 import argparse
-import json
-import os
-import platform
 import sys
 import time
 from collections import defaultdict
 from collections.abc import Iterator
 from statistics import mean
-from typing import Any
 
 import numpy as np
 import torch
-from rich.console import Console
-from rich.table import Table
+from _report import Goal, Row, arguments, at_least, at_most, report
 
 from fairsmooth.baselines import Method, methods
 from fairsmooth.datasets import FairDataset, load_adult, load_compas
@@ -42,7 +37,7 @@ TARGETS = {
 }
 
 
-def measure(method: Method, train: FairDataset, test: FairDataset, seed: int) -> dict[str, Any]:
+def measure(method: Method, train: FairDataset, test: FairDataset, seed: int) -> Row:
     model = method.estimator(random_state=seed)
     began, worked = time.perf_counter(), time.process_time()
     model.fit(train.X, train.y, sensitive_features=train.sensitive_features)
@@ -62,7 +57,7 @@ def measure(method: Method, train: FairDataset, test: FairDataset, seed: int) ->
     }
 
 
-def trials(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
+def trials(options: argparse.Namespace) -> Iterator[Row]:
     chosen = [
         method for method in methods() if not options.methods or method.name in options.methods
     ]
@@ -79,7 +74,7 @@ def trials(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
                 yield {"case": case, **measure(method, train, test, seed)}
 
 
-def averaged(rows: list[dict[str, Any]]) -> dict[tuple[str, str], dict[str, float]]:
+def averaged(rows: list[Row]) -> dict[tuple[str, str], dict[str, float]]:
     together = defaultdict(list)
     for row in rows:
         together[row["case"], row["method"]].append(row)
@@ -90,65 +85,30 @@ def averaged(rows: list[dict[str, Any]]) -> dict[tuple[str, str], dict[str, floa
     }
 
 
-def goals(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def goals(rows: list[Row]) -> Iterator[Goal]:
     means = averaged(rows)
-    found = []
     for (case, name), values in means.items():
-        most = MOST_SECONDS[case.split("-")[0]]
         # Processor time of the one thread: what others run beside it does not count.
         what = f"{case} {name}: seconds to fit {values['rows']:.0f} rows"
-        found.append(goal(what, values["cpu_seconds"], most, "<="))
+        yield at_most(what, values["cpu_seconds"], MOST_SECONDS[case.split("-")[0]])
         control = means.get((case, CONTROL))
         # On a few hundred test rows a gap is mostly noise.
         enough = values["rows"] > QUICK_ROWS
         if case == "adult-sex" and name in TARGETS and control is not None and enough:
             target = TARGETS[name]
             reduced = 1.0 - values[target] / control[target]
-            found.append(goal(f"{case} {name}: {target} reduced by", reduced, 1 / 3, ">="))
-    return found
-
-
-def goal(name: str, value: float, wanted: float, direction: str) -> dict[str, Any]:
-    holds = value <= wanted if direction == "<=" else value >= wanted
-    return {"name": name, "value": value, "goal": wanted, "direction": direction, "holds": holds}
-
-
-def show(rows: list[dict[str, Any]]) -> None:
-    columns = ("accuracy", "demographic_parity", "equalized_odds_sum", "cpu_seconds")
-    table = Table("case", "method", *columns, title="Means over the seeds")
-    for (case, name), values in averaged(rows).items():
-        table.add_row(case, name, *(f"{values[column]:.3f}" for column in columns))
-    judged = Table("goal", "value", "wanted", "holds", title="Goals")
-    for found in goals(rows):
-        wanted = f"{found['direction']} {found['goal']:.3g}"
-        judged.add_row(found["name"], f"{found['value']:.3f}", wanted, str(found["holds"]))
-    Console().print(table, judged)
-
-
-def machine() -> dict[str, Any]:
-    return {
-        "platform": platform.platform(),
-        "processors": os.cpu_count(),
-        "python": platform.python_version(),
-        "torch": torch.__version__,
-        "threads": torch.get_num_threads(),
-    }
+            yield at_least(f"{case} {name}: {target} reduced by", reduced, 1 / 3)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
-    parser.add_argument("--quick", action="store_true", help=f"one seed on {QUICK_ROWS} rows")
+    parser = arguments(__doc__)
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--methods", nargs="*", default=[], help="only these")
     parser.add_argument("--cases", nargs="*", default=["compas-sex", "adult-sex"])
     options = parser.parse_args()
     torch.set_num_threads(1)
     rows = list(trials(options))
-    if options.json:
-        print(json.dumps({"goals": goals(rows), "rows": rows, "machine": machine()}))
-    else:
-        show(rows)
+    report(list(goals(rows)), rows, as_json=options.json)
 
 
 if __name__ == "__main__":

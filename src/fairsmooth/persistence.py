@@ -202,8 +202,8 @@ def _rebuild(
         architecture, stacked, free_group_parameters=tensors.get("free_group_parameters")
     )
     _require_same_certificate(plain, classifier)
-    # W* as written: what the certificate in the file was computed for.
-    classifier.parameters_ = tensors["parameters"]
+    if not np.array_equal(classifier.parameters_, tensors["parameters"]):
+        raise InputError("the overall parameters in the file are not the centre of the groups'.")
     return classifier
 
 

@@ -6,6 +6,7 @@ from scipy.optimize import minimize
 from scipy.special import expit, ndtr
 
 from fairsmooth import FairSmoothClassifier
+from fairsmooth.core.architecture import Network
 from fairsmooth.exceptions import GroupError, InputError
 
 
@@ -230,3 +231,17 @@ def test_refuses_an_unknown_group_and_a_missing_reference(biased):
         clf.predict_proba_group(biased.X, "nobody")
     with pytest.raises(InputError, match="free_reference=True"):
         clf.predict_proba_free(biased.X, clf.groups_[0])
+
+
+def test_intervals_allow_for_the_error_of_a_saturated_score():
+    """A score that rounds to 1 must not pin the group's own score to 1."""
+    X = np.array([[3.0], [0.0]])
+    clf = FairSmoothClassifier(link="probit", sigma=1.0)
+    clf.groups_, clf.classes_, clf.threshold_ = ("a", "b"), np.array([0, 1]), 0.5
+    clf.n_features_in_ = 1
+    clf.set_parameters(Network(1), np.array([[30.0, 0.0], [1.0, 0.0]]))
+    own = clf.predict_proba_group(X, "b")[:, 1]
+    assert clf.predict_proba(X)[0, 1] == 1.0
+    assert own[0] < 0.9
+    low, high = clf.predict_interval(X)[:, 1].T
+    assert ((low <= own) & (own <= high)).all()

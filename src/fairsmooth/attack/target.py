@@ -41,7 +41,7 @@ class Target:
     >>> target = Target(Network(1), np.array([[1.0, 0.0], [2.0, 0.0]]),
     ...                 np.array([1.5, 0.0]), sigma=0.5, link="probit", groups=("a", "b"))
     >>> float(target.gaps(torch.tensor([[2.0]]).double(), 0)[0])
-    0.05...
+    0.068...
     """
 
     network: Network

@@ -152,11 +152,13 @@ class FairMixupClassifier(GroupClassifier):
             if self.selection == "last" or _is_best(gaps):
                 kept = deepcopy(self.network_.state_dict())
         self.network_.load_state_dict(kept)
-        self.network_.requires_grad_(False)
+        self.network_.requires_grad_(False).double()
         self.validation_gaps_ = tuple(gaps) if self.selection == "gap" else ()
 
     def _scores(self, X: Floats) -> Floats:
-        return evaluate(lambda rows: torch.sigmoid(self.network_(rows)[:, 0]), X)
+        return evaluate(
+            lambda rows: torch.sigmoid(self.network_(rows)[:, 0]), X, dtype=torch.float64
+        )
 
     def _cells(self, y: Labels, groups: Groups, rows: Tensor) -> Cells:
         """Return the rows to pair: blocks[block][group], one block, or one per label."""

@@ -135,9 +135,9 @@ class FCRLClassifier(GroupClassifier):
         self.representation = representation
         self.random_state = random_state
 
-    def transform(self, X: Any) -> NDArray[np.float64]:
+    def represent(self, X: Any) -> NDArray[np.float64]:
         """Return the representation z of every row, shape (n, n_components)."""
-        return self._represent(self._checked(X))
+        return self._encode(self._checked(X))
 
     def _fit(self, X: Floats, y: Labels, groups: Groups) -> None:
         self._check_parameters()
@@ -152,17 +152,17 @@ class FCRLClassifier(GroupClassifier):
             generator=generator,
         )
         self._train(networks, X, y, groups, generator)
-        self.encoder_ = networks.encoder.requires_grad_(False)
+        self.encoder_ = networks.encoder.requires_grad_(False).double()
         classifier = LogisticRegression() if self.downstream is None else clone(self.downstream)
         noise = torch.randn((len(X), self.n_components), generator=generator).numpy()
-        codes = self._represent(X, noise.astype(np.float64))
+        codes = self._encode(X, noise.astype(np.float64))
         self.downstream_ = make_pipeline(StandardScaler(), classifier).fit(codes, y)
 
     def _scores(self, X: Floats) -> Floats:
-        return np.asarray(self.downstream_.predict_proba(self._represent(X))[:, 1])
+        return np.asarray(self.downstream_.predict_proba(self._encode(X))[:, 1])
 
-    def _represent(self, X: Floats, noise: Floats | None = None) -> Floats:
-        outputs = evaluate(self.encoder_, X)
+    def _encode(self, X: Floats, noise: Floats | None = None) -> Floats:
+        outputs = evaluate(self.encoder_, X, dtype=torch.float64)
         means, deviations = outputs[:, 0::2], np.logaddexp(0.0, outputs[:, 1::2])
         if self.representation == "mean":
             return means

@@ -180,16 +180,18 @@ class ImplicitPathAlignmentClassifier(GroupClassifier):
             outer.zero_grad()
             self._surrogate(features, labels[batch], stacked).backward()
             outer.step()
-        self.network_ = network.requires_grad_(False)
+        self.network_ = network.requires_grad_(False).double()
         self.heads_ = stacked.to(torch.float64).numpy()
 
     def _scores(self, X: Floats) -> Floats:
         return self._head_scores(X, self.heads_.mean(axis=0, keepdims=True))[:, 0]
 
     def _head_scores(self, X: Floats, heads: Floats) -> Floats:
-        weights = torch.tensor(heads, dtype=torch.float32).T
+        weights = torch.from_numpy(heads).T
         return evaluate(
-            lambda rows: torch.sigmoid(with_intercept(self.network_(rows)) @ weights), X
+            lambda rows: torch.sigmoid(with_intercept(self.network_(rows)) @ weights),
+            X,
+            dtype=torch.float64,
         )
 
     def _align_heads(

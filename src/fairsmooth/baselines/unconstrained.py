@@ -106,7 +106,7 @@ class UnconstrainedClassifier(GroupClassifier):
                 optimiser.zero_grad()
                 logits = network(rows[batch])[:, 0]
                 loss = torch.nn.functional.binary_cross_entropy_with_logits(logits, labels[batch])
-                loss.backward()  # type: ignore[no-untyped-call]
+                loss.backward()
                 optimiser.step()
         return network
 

@@ -6,7 +6,13 @@ from typing import Annotated
 
 import typer
 
-from fairsmooth.cli.output import messages, print_certificate, print_json, print_statements, print_summary
+from fairsmooth.cli.output import (
+    messages,
+    print_certificate,
+    print_json,
+    print_statements,
+    print_summary,
+)
 from fairsmooth.cli.pipeline import audit_table
 from fairsmooth.cli.tables import read_table
 from fairsmooth.cli.train import Json, Unknown

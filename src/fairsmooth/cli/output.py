@@ -13,7 +13,8 @@ from rich.table import Table
 from fairsmooth.core.certificate import Certificate, group_text
 from fairsmooth.metrics import Statement
 
-results = Console(highlight=False, soft_wrap=True)
+# Tables of figures need some width; a narrow window wraps lines rather than cutting numbers.
+results = Console(highlight=False, soft_wrap=True, width=max(110, Console().width))
 messages = Console(stderr=True, highlight=False)
 
 

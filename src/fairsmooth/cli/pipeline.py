@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -201,6 +201,7 @@ class _OutOfFold:
     """Scores of audited rows by models that have not seen them, as a classifier would give them."""
 
     probabilities: NDArray[np.float64]
+    threshold_: ClassVar[float] = 0.5
 
     @classmethod
     def of(cls, X: pd.DataFrame, y: NDArray[np.int64]) -> "_OutOfFold | None":

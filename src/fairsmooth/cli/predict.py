@@ -42,12 +42,13 @@ def predict_rows(
 ) -> pd.DataFrame:
     """Return probability, prediction and every group's interval for the rows of a table."""
     classifier = model.classifier
-    scores = classifier.predict_proba(features_of(model, table, unknown=unknown))[:, 1]
+    features = features_of(model, table, unknown=unknown)
+    scores = classifier.predict_proba(features)[:, 1]
+    intervals = classifier.predict_interval(features)
     values: Any = [model.training.get("negative", 0), model.training.get("positive", 1)]
     chosen = np.array(values)[(scores > classifier.threshold_).astype(int)]
     columns: dict[str, Any] = {"probability": scores, "prediction": chosen}
-    for group in classifier.groups_:
-        interval = classifier.certificate_.interval(np.clip(scores, 0.0, 1.0), group)
-        columns[f"lower_{group_text(group)}"] = interval[:, 0]
-        columns[f"upper_{group_text(group)}"] = interval[:, 1]
+    for position, group in enumerate(classifier.groups_):
+        columns[f"lower_{group_text(group)}"] = intervals[:, position, 0]
+        columns[f"upper_{group_text(group)}"] = intervals[:, position, 1]
     return pd.DataFrame(columns)

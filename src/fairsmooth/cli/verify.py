@@ -110,7 +110,7 @@ def _document(
                 "where": result.where,
                 "gap": result.gap,
                 "bound": result.bound,
-                "paper_bound": result.paper_bound,
+                "paper_bound": result.paper_bound if np.isfinite(result.paper_bound) else None,
                 "ratio": result.ratio,
                 "input": result.x.tolist(),
             }

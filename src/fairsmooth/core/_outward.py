@@ -42,15 +42,18 @@ def norm_up(vector: Floats) -> float:
     return math.nextafter(bound, math.inf)
 
 
-def lipschitz_up(distance: float, sigma: float) -> float:
-    r"""Return an upper bound on :math:`r / (\sqrt{2\pi}\sigma)`, the bound of Lemma 2."""
-    if distance == 0.0:
+def lipschitz_up(distance: float, sigma: float, *, share: float = 1.0) -> float:
+    r"""Return an upper bound on :math:`r / (\sqrt{2\pi}\sigma)`, the bound of Lemma 2.
+
+    ``share`` multiplies the distance: :math:`(K-1)/K` in Theorem 2.
+    """
+    if distance == 0.0 or share == 0.0:
         return 0.0
     if sigma == 0.0:
         return math.inf
     # Dividing in two steps keeps a tiny sigma from overflowing 1 / sigma.
-    bound = distance / sigma / _SQRT_2PI * (1.0 + _SLACK)
-    return math.nextafter(bound, math.inf)
+    bound = distance / sigma / _SQRT_2PI * share * (1.0 + _SLACK)
+    return _two_up(bound)
 
 
 def total_variation_up(distance: float, sigma: float) -> float:
@@ -60,7 +63,12 @@ def total_variation_up(distance: float, sigma: float) -> float:
     if sigma == 0.0:
         return 1.0
     bound = math.erf(distance / sigma / (2.0 * _SQRT_2)) * (1.0 + _SLACK)
-    return min(1.0, math.nextafter(bound, math.inf))
+    return min(1.0, _two_up(bound))
+
+
+def _two_up(value: float) -> float:
+    """Return the second float above: below the normal range relative slack rounds away."""
+    return math.nextafter(math.nextafter(value, math.inf), math.inf)
 
 
 def shifted_normal(probability: Floats, shift: float) -> tuple[Floats, Floats]:

@@ -69,7 +69,9 @@ class Certificate:
 
         The group's own smooth classifier lies in
         :math:`[\Phi(\Phi^{-1}(p) - r_k/\sigma),\ \Phi(\Phi^{-1}(p) + r_k/\sigma)]`
-        (Neyman-Pearson). Neither the input nor :math:`W_k` is needed.
+        (Neyman-Pearson). Neither the input nor :math:`W_k` is needed. ``p`` is taken as
+        exact: where it was computed with an error, use
+        :meth:`FairSmoothClassifier.predict_interval`, which allows for it.
 
         Parameters
         ----------
@@ -214,7 +216,7 @@ def certify(
     tight = [_outward.total_variation_up(radius, sigma) for radius in radii]
     distance = _max_distance_up(parameters)
     n_groups = len(parameters)
-    paper = _outward.lipschitz_up(distance * (1.0 + 2.0**-50) * (n_groups - 1) / n_groups, sigma)
+    paper = _outward.lipschitz_up(distance, sigma, share=(n_groups - 1) / n_groups)
     return Certificate(
         sigma=float(sigma),
         groups=labels,

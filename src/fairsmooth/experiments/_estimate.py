@@ -23,8 +23,8 @@ class Estimate:
     value: float
     half_width: float
 
-    def compared(self, limit: float = 0.0) -> str:
-        """Tell whether the true value is above the limit; equal printed values are not below.
+    def compared(self, limit: float = 0.0, *, strictly: bool = False) -> str:
+        """Tell whether the true value reaches the limit, or exceeds it strictly.
 
         Examples
         --------
@@ -33,6 +33,8 @@ class Estimate:
         """
         if not math.isfinite(self.value):
             return UNKNOWN
+        if strictly and self.half_width == 0.0 and self.value == limit:
+            return FAILS
         if self.value - self.half_width >= limit:
             return HOLDS
         return FAILS if self.value + self.half_width < limit else UNKNOWN
@@ -64,7 +66,7 @@ def estimate(values: Iterable[float], *, exact: bool = False) -> Estimate:
 
 
 def standard_error(values: Iterable[float]) -> float:
-    """Return :math:`s/\\sqrt n` of the known values; NaN if there are fewer than two."""
+    r"""Return :math:`s/\sqrt n` of the known values; NaN if there are fewer than two."""
     known = np.asarray([value for value in values if math.isfinite(value)], dtype=np.float64)
     if len(known) < 2:
         return math.nan

@@ -78,7 +78,7 @@ def score_rows(clf: Any, X: Any, y: Any, *, sensitive_features: Any) -> ScoredRo
     own, agreed = None, None
     if certificate is not None:
         own = np.column_stack([clf.predict_proba_group(X, g)[:, 1] for g in groups.labels])
-        agreed = _agreed(certificate, scores, threshold)
+        agreed = _agreed(clf.predict_interval(X), threshold)
     return ScoredRows(labels, groups, scores, decisions, own, agreed, threshold, certificate)
 
 
@@ -94,10 +94,11 @@ def decide(clf: Any, X: Any, scores: Floats) -> Bools:
     return np.asarray(np.asarray(clf.predict(X)) == clf.classes_[1])
 
 
-def _agreed(certificate: Certificate, scores: Floats, threshold: float) -> Bools:
-    """Return where a group's own score is proved to be on the same side of the threshold."""
-    inside = np.clip(scores, 0.0, 1.0)
-    ends = np.stack([certificate.interval(inside, group) for group in certificate.groups], axis=1)
+def _agreed(ends: Floats, threshold: float) -> Bools:
+    """Return where a group's own score is proved to be on the same side of the threshold.
+
+    ``ends`` (n, K, 2) are certified intervals that allow for the error of the scores.
+    """
     return np.asarray((ends[..., 0] > threshold) | (ends[..., 1] <= threshold))
 
 

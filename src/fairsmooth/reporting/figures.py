@@ -94,9 +94,7 @@ def _scatter(axes: Axes, trials: pd.DataFrame, column: str) -> None:
     )
     for mask, colour, size, alpha, label in styles:
         rows = trials[mask]
-        axes.scatter(
-            rows[column], rows["accuracy"], s=size, color=colour, alpha=alpha, label=label
-        )
+        axes.scatter(rows[column], rows["accuracy"], s=size, color=colour, alpha=alpha, label=label)
 
 
 def as_svg(figure: Figure) -> str:

@@ -11,12 +11,20 @@ from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
-from torch.special import log_ndtr, ndtr
+from torch.special import log_ndtr
 
+from fairsmooth._random import torch_generator
 from fairsmooth.core.architecture import Architecture, Network
 from fairsmooth.core.objective import label_log_probability
-from fairsmooth.core.smoothing import smooth_layerwise, smooth_network, smooth_sampled
-from fairsmooth.core.smoothing.linear import apply_link, input_scale, logistic_mixture
+from fairsmooth.core.smoothing import smooth_network
+from fairsmooth.core.smoothing.layerwise import scores_given_noise
+from fairsmooth.core.smoothing.linear import (
+    apply_link,
+    input_scale,
+    logistic_mixture,
+    normal_cdf,
+)
+from fairsmooth.core.smoothing.sampled import weight_pair_scores
 
 # Enough normals for the loss: the mixture of 8 is itself a link within 3e-8 of
 # the logistic, and the loss and its gradient agree to rounding.
@@ -94,7 +102,7 @@ class LinearLikelihood(Likelihood):
 
     def _scores(self, margin: Tensor, rows: LinearRows) -> Tensor:
         if self.link == "probit":
-            return ndtr(margin * rows.inverse_spread)
+            return normal_cdf(margin * rows.inverse_spread)
         if self.sigma == 0.0:
             return torch.sigmoid(margin)
         value: Tensor = _MixtureOfNormals.apply(margin, rows.inverse_spread, rows.shares)
@@ -107,7 +115,7 @@ class _MixtureOfNormals(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, mean: Tensor, inverse_spread: Tensor, shares: Tensor) -> Tensor:
         z = mean.unsqueeze(-1) * inverse_spread
-        value = ndtr(z) @ shares
+        value = normal_cdf(z) @ shares
         slope = (z.square_().mul_(-0.5).exp_() * inverse_spread) @ shares
         ctx.save_for_backward(slope / math.sqrt(2.0 * math.pi))
         return value
@@ -119,7 +127,7 @@ class _MixtureOfNormals(torch.autograd.Function):
 
 
 class NetworkLikelihood(Likelihood):
-    """One hidden layer, exactly; or any network without smoothing."""
+    """One hidden layer, exactly."""
 
     def __init__(self, network: Network, *, sigma: float, link: str) -> None:
         self.architecture = self.network = network
@@ -128,37 +136,89 @@ class NetworkLikelihood(Likelihood):
 
     def scores(self, parameters: Tensor, rows: Tensor, seed: int) -> Tensor:
         """Return exact scores."""
-        if self.sigma == 0.0:
-            return apply_link(self.network.logits(parameters, rows), self.link)
         return smooth_network(self.network, parameters, rows, sigma=self.sigma, link=self.link)
 
 
-class LayerwiseLikelihood(Likelihood):
-    """Deeper networks: few quasi-random draws of the hidden layers, new ones every step."""
+class UnsmoothedLikelihood(Likelihood):
+    """Any architecture at ``sigma = 0``: FairSmooth-D."""
+
+    def __init__(self, architecture: Architecture, *, link: str) -> None:
+        self.architecture = architecture
+        self.link = link
+
+    def scores(self, parameters: Tensor, rows: Tensor, seed: int) -> Tensor:
+        """Return the base classifier's scores."""
+        if parameters.ndim > 1 and not isinstance(self.architecture, Network):
+            by_group = zip(parameters, rows, strict=True)
+            return torch.stack([self.scores(w, x, seed) for w, x in by_group])
+        return apply_link(self.architecture.logits(parameters, rows), self.link)
+
+
+class DrawnLikelihood(Likelihood):
+    r"""Few draws, new ones every step: an estimate of the score, and of its log.
+
+    The mean :math:`\hat p` of ``S`` draws is unbiased, its logarithm is not:
+    :math:`E \log\hat p \approx \log p - v/2p^2` where ``v`` is the variance of
+    :math:`\hat p`. The loss adds that back, which leaves a bias of order
+    :math:`S^{-2}` in the loss and in its gradient.
+    """
+
+    @abstractmethod
+    def draws(self, parameters: Tensor, rows: Tensor, seed: int) -> Tensor:
+        """Return independent estimates of the scores, ``(draws, ..., n)``."""
+
+    def scores(self, parameters: Tensor, rows: Tensor, seed: int) -> Tensor:
+        """Return the mean of the draws."""
+        return self.draws(parameters, rows, seed).mean(0)
+
+    def log_probability(self, parameters: Tensor, rows: Tensor, y: Tensor, seed: int) -> Tensor:
+        """Return the log of the mean of the draws, corrected to second order."""
+        drawn = self.draws(parameters, rows, seed)
+        chosen = torch.where(y > 0.5, drawn, 1.0 - drawn)
+        mean = chosen.mean(0).clamp_min(torch.finfo(drawn.dtype).eps)
+        variance = chosen.var(0) / len(drawn)
+        # Capped: where the draws disagree wildly the expansion does not hold.
+        return mean.log() + (0.5 * variance / mean.square()).clamp_max(0.5)
+
+
+class LayerwiseLikelihood(DrawnLikelihood):
+    """Networks: draw the hidden layers in antithetic pairs, integrate the last one out.
+
+    Every row has noise of its own, so that the noise of a gradient averages out
+    over the batch.
+    """
 
     def __init__(self, network: Network, *, sigma: float, link: str, n_draws: int) -> None:
         self.architecture = self.network = network
-        self.options = {"sigma": sigma, "link": link, "n_draws": n_draws}
+        self.sigma = sigma
+        self.link = link
+        self.n_pairs = max(2, n_draws // 2)
 
-    def scores(self, parameters: Tensor, rows: Tensor, seed: int) -> Tensor:
-        """Return an unbiased estimate of the scores."""
-        return smooth_layerwise(self.network, parameters, rows, seed=seed, **self.options)
+    def draws(self, parameters: Tensor, rows: Tensor, seed: int) -> Tensor:
+        """Return the mean of each antithetic pair."""
+        shape = (self.n_pairs, *rows.shape[:-1], sum(self.network.hidden_layer_sizes))
+        half = torch.randn(shape, generator=torch_generator(seed), dtype=rows.dtype)
+        noise = torch.cat([half, -half]).to(rows.device)
+        scores = scores_given_noise(self.network, parameters, rows, noise, self.sigma, self.link)
+        return 0.5 * (scores[: self.n_pairs] + scores[self.n_pairs :])
 
 
-class SampledLikelihood(Likelihood):
-    """Any module: few weight draws, one group after another, new ones every step."""
+class SampledLikelihood(DrawnLikelihood):
+    """Any module: draw weights in antithetic pairs, one group after another."""
 
     def __init__(
         self, architecture: Architecture, *, sigma: float, link: str, n_draws: int
     ) -> None:
         self.architecture = architecture
-        self.options = {"sigma": sigma, "link": link, "n_draws": n_draws}
+        self.options = {"sigma": sigma, "link": link, "pairs": range(max(2, n_draws // 2))}
 
-    def scores(self, parameters: Tensor, rows: Tensor, seed: int) -> Tensor:
-        """Return an unbiased estimate of the scores."""
-        if parameters.ndim == 1:
-            return smooth_sampled(self.architecture, parameters, rows, seed=seed, **self.options)
-        return torch.stack([self.scores(w, x, seed) for w, x in zip(parameters, rows, strict=True)])
+    def draws(self, parameters: Tensor, rows: Tensor, seed: int) -> Tensor:
+        """Return the mean of each antithetic pair."""
+        if parameters.ndim > 1:
+            by_group = zip(parameters, rows, strict=True)
+            return torch.stack([self.draws(w, x, seed) for w, x in by_group], dim=1)
+        chunks = weight_pair_scores(self.architecture, parameters, rows, seed=seed, **self.options)
+        return torch.cat(list(chunks))
 
 
 # Few draws suffice for a gradient, since every step draws anew.
@@ -173,8 +233,12 @@ def choose_likelihood(
         depth = len(architecture.hidden_layer_sizes)
         if depth == 0:
             return LinearLikelihood(architecture, sigma=sigma, link=link)
-        if sigma == 0.0 or (depth == 1 and smoothing == "exact"):
+        if sigma == 0.0:
+            return UnsmoothedLikelihood(architecture, link=link)
+        if depth == 1 and smoothing == "exact":
             return NetworkLikelihood(architecture, sigma=sigma, link=link)
         if smoothing != "monte_carlo":
             return LayerwiseLikelihood(architecture, sigma=sigma, link=link, n_draws=TRAINING_DRAWS)
+    if sigma == 0.0:
+        return UnsmoothedLikelihood(architecture, link=link)
     return SampledLikelihood(architecture, sigma=sigma, link=link, n_draws=TRAINING_DRAWS)

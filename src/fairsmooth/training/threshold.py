@@ -24,7 +24,8 @@ def choose_threshold(scores: NDArray[np.float64], y: NDArray[np.integer[Any]]) -
         [np.cumsum((labels == 1)[::-1])[::-1], [0]]
     )
     cuts = np.concatenate([[0.0], (values[1:] + values[:-1]) / 2.0, [1.0]])
-    usable = np.concatenate([[True], values[1:] > values[:-1], [True]])
+    # No threshold of 0 or more decides a score of 0 positive.
+    usable = np.concatenate([[values[0] > 0.0], values[1:] > values[:-1], [True]])
     best = usable & (correct == correct[usable].max())
     candidates = cuts[best]
     return float(candidates[np.argmin(np.abs(candidates - 0.5))])

@@ -135,7 +135,9 @@ class _Work:
         )
         return cls(X, y, encoded.codes, train, validation, rung)
 
-    def measure(self, parameters: dict[str, Any], rows: NDArray[np.intp], seed: int) -> dict[str, float]:
+    def measure(
+        self, parameters: dict[str, Any], rows: NDArray[np.intp], seed: int
+    ) -> dict[str, float]:
         classifier = FairSmoothClassifier(**parameters, free_reference=False, random_state=seed)
         classifier.fit(self.X[rows], self.y[rows], sensitive_features=self.groups[rows])
         decided = classifier.predict(self.X[self.validation])
@@ -152,9 +154,7 @@ class _Work:
         }
 
 
-def _run(
-    work: _Work, journal: Path, plan: _Plan, callback: Callable[[int], None] | None
-) -> None:
+def _run(work: _Work, journal: Path, plan: _Plan, callback: Callable[[int], None] | None) -> None:
     study = _study(journal, plan, worker=0)
     if plan.n_jobs == 1:
         _work_on(work, journal, plan, 0, callback)

@@ -80,6 +80,7 @@ def test_penalty_gradient_agrees_with_the_double_backward_pass():
 def test_penalty_adds_labels_and_averages_pairs():
     X, y, groups = _data(n_groups=3)
     model = _small(notion="equalized_odds", n_epochs=1).fit(X, y, sensitive_features=groups)
+    model.network_.float()
     rows = torch.randn((2, 3, 9, 4), generator=torch.Generator().manual_seed(0))
     positions = torch.rand((2, 3), generator=torch.Generator().manual_seed(7))
     expected = 0.0

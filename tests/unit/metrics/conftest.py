@@ -31,6 +31,11 @@ class ProbitModel:
     def predict(self, X):
         return self.classes_[(self.predict_proba(X)[:, 1] > self.threshold_).astype(int)]
 
+    def predict_interval(self, X):
+        scores = self.predict_proba(X)[:, 1]
+        intervals = [self.certificate_.interval(scores, group) for group in self.groups_]
+        return np.stack(intervals, axis=1)
+
     def predict_proba_group(self, X, group):
         return self._probabilities(X, self.group_parameters_[self.groups_.index(group)])
 

@@ -34,7 +34,7 @@ def smooth_network(
     -------
     Tensor of shape (..., n)
         Scores in [0, 1] in the wider type of ``parameters`` and ``X``. They are computed in
-        float64 with an error below 1e-9 (linear) or 1e-7 (hidden layer).
+        float64 with an error below 1e-9 (linear) or 5e-7 (hidden layer).
 
     References
     ----------
@@ -54,7 +54,7 @@ def smooth_with_error(
     network: Network, parameters: Tensor, X: Tensor, *, sigma: float, link: str
 ) -> tuple[Tensor, Tensor]:
     """Return the scores of :func:`smooth_network` and an estimate of their error."""
-    if not is_exact(network):
+    if sigma > 0 and not is_exact(network):
         raise InputError(
             "Expected at most 1 hidden layer for exact smoothing, got "
             f"hidden_layer_sizes={network.hidden_layer_sizes}. Use method='layerwise'."

@@ -77,7 +77,9 @@ class _ScaledErfc(torch.autograd.Function):
         return _rational(real, imag)
 
     @staticmethod
-    def setup_context(ctx: Any, inputs: tuple[Tensor, Tensor], output: tuple[Tensor, Tensor]) -> None:
+    def setup_context(
+        ctx: Any, inputs: tuple[Tensor, Tensor], output: tuple[Tensor, Tensor]
+    ) -> None:
         ctx.save_for_backward(*inputs, *output)
 
     @staticmethod

@@ -80,7 +80,14 @@ def sobol_noise(network: Network, n_draws: int, seed: int) -> Tensor:
 
 
 def antithetic_scores(
-    network: Network, parameters: Tensor, X: Tensor, *, sigma: float, link: str, pairs: range, seed: int
+    network: Network,
+    parameters: Tensor,
+    X: Tensor,
+    *,
+    sigma: float,
+    link: str,
+    pairs: range,
+    seed: int,
 ) -> Iterator[Tensor]:
     """Yield scores averaged over independent antithetic pairs, shape (pairs, n) at a time.
 
@@ -101,16 +108,21 @@ def antithetic_scores(
 def scores_given_noise(
     network: Network, parameters: Tensor, X: Tensor, noise: Tensor, sigma: float, link: str
 ) -> Tensor:
-    """Return scores (draws, ..., n) for noise (draws, hidden units), last layer integrated."""
+    """Return scores (draws, ..., n) given the noise of the hidden layers, the last integrated.
+
+    ``noise`` has shape (draws, hidden units), shared by all rows, or
+    (draws, ..., n, hidden units), every row having its own.
+    """
     *hidden, (weight, bias) = network.layers(parameters)
     activation = ACTIVATIONS[network.activation]
     signal = X.unsqueeze(0)
     for (inner_weight, inner_bias), part in zip(
-        hidden, noise.split(list(network.hidden_layer_sizes), dim=1), strict=True
+        hidden, noise.split(list(network.hidden_layer_sizes), dim=-1), strict=True
     ):
         mean = signal @ inner_weight.mT + inner_bias.unsqueeze(-2)
-        shared = part.reshape(len(noise), *(1,) * (mean.ndim - 2), -1)
-        signal = activation(torch.addcmul(mean, input_scale(signal, sigma).unsqueeze(-1), shared))
+        if part.ndim == 2:
+            part = part.reshape(len(noise), *(1,) * (mean.ndim - 2), -1)
+        signal = activation(torch.addcmul(mean, input_scale(signal, sigma).unsqueeze(-1), part))
     logit = (signal @ weight.mT + bias.unsqueeze(-2)).squeeze(-1)
     return smooth_link(logit, input_scale(signal, sigma), link, n_nodes=_LINK_NODES)
 

@@ -1,0 +1,121 @@
+"""``fairsmooth reproduce``: the paper's tables and figures, beside what was printed."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from fairsmooth import _validate
+from fairsmooth.cli.output import messages, print_json, progress, results
+from fairsmooth.experiments import (
+    Experiment,
+    Profile,
+    Progress,
+    Selection,
+    Store,
+    experiments,
+    profile,
+    run,
+)
+from fairsmooth.reporting.reproduction import write_reproduction
+
+NAME = "reproduce"
+ALL = "all"
+
+
+def command(
+    names: Annotated[
+        list[str] | None, typer.Argument(help="table1 … figure5, draws, ceilings, or all.")
+    ] = None,
+    profile_name: Annotated[
+        str, typer.Option("--profile", help="smoke, laptop or paper.")
+    ] = "laptop",
+    jobs: Annotated[int, typer.Option("--jobs", help="Processes, one thread each.")] = 2,
+    methods: Annotated[
+        list[str] | None, typer.Option("--methods", help="Only this method; repeatable.")
+    ] = None,
+    only: Annotated[
+        list[str] | None,
+        typer.Option("--only", help="Only this dataset, attribute, case or encoding; repeatable."),
+    ] = None,
+    out: Annotated[Path, typer.Option("--out", help="Folder for records and pages.")] = Path(
+        "out/reproduce"
+    ),
+    json_output: Annotated[
+        bool, typer.Option("--json", help="Print one JSON document and nothing else.")
+    ] = False,
+) -> None:
+    """Run experiments of the paper and set the results beside the printed numbers.
+
+    Killed at any point, it goes on where it was when run again with the same folder.
+    """
+    chosen, budget = _chosen(names or [ALL]), profile(profile_name)
+    selection = Selection(tuple(methods or ()), tuple(only or ()))
+    store = Store(out)
+    _run(chosen, budget, store, selection=selection, jobs=jobs)
+    summary = write_reproduction(
+        out,
+        chosen,
+        budget,
+        store=store,
+        selection=selection,
+        command=_command(names, budget, selection),
+    )
+    if json_output:
+        print_json(summary)
+    else:
+        _print(summary)
+    messages.print(f"Wrote index.html, index.md and rows.parquet to {out}.", markup=False)
+
+
+def _chosen(names: Sequence[str]) -> list[Experiment]:
+    known = {experiment.name: experiment for experiment in experiments()}
+    for name in names:
+        _validate.one_of((*known, ALL), experiment=name)
+    return [each for name, each in known.items() if ALL in names or name in names]
+
+
+def _run(
+    chosen: Sequence[Experiment],
+    budget: Profile,
+    store: Store,
+    *,
+    selection: Selection,
+    jobs: int,
+) -> None:
+    with progress("planning") as update:
+
+        def show(state: Progress) -> None:
+            update(
+                completed=state.done,
+                total=state.total,
+                description=f"{_time_left(state.seconds_left)} {state.label}",
+            )
+
+        run(chosen, budget, store, selection=selection, n_jobs=jobs, report=show)
+
+
+def _time_left(seconds: float | None) -> str:
+    if seconds is None:
+        return "starting"
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes} min {rest:02d} s left,"
+
+
+def _command(names: Sequence[str] | None, budget: Profile, selection: Selection) -> str:
+    words = ["fairsmooth", "reproduce", *(names or [ALL]), "--profile", budget.name]
+    words += [word for name in selection.methods for word in ("--methods", name)]
+    words += [word for name in selection.only for word in ("--only", name)]
+    return " ".join(words)
+
+
+def _print(summary: dict[str, Any]) -> None:
+    results.print(
+        f"{summary['finished']} of {summary['jobs']} jobs finished, {summary['failed']} failed, "
+        f"{summary['cpu_seconds'] / 60:.1f} minutes of one core.",
+        markup=False,
+    )
+    for source, counts in summary["claims"].items():
+        words = ", ".join(f"{number} {outcome}" for outcome, number in counts.items())
+        results.print(f"Claims, {source}: {words}.", markup=False)

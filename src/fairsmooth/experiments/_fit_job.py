@@ -1,0 +1,75 @@
+"""Choosing among candidates, and training with what was chosen."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from fairsmooth.experiments._contenders import contender
+from fairsmooth.experiments._data import training_and_held_out, training_and_test
+from fairsmooth.experiments._job import Job
+from fairsmooth.experiments._measure import certificate_figures, decide, partition_rates, rates
+
+PARTITIONS = (0.05, 0.1, 0.15, 0.3, 0.4)
+# How much held-out accuracy a candidate may give up for smaller gaps, for every method alike.
+ACCURACY_SLACK = 0.02
+
+Figures = dict[str, Any]
+
+
+def choose(job: Job, _: Mapping[str, Any]) -> Figures:
+    """Train every candidate on part of the training rows and judge it on the rest of them."""
+    entrant = contender(job.contender)
+    train, held_out = training_and_held_out(job)
+    tried: list[Figures] = []
+    for candidate in entrant.grid[: job.n_candidates]:
+        try:
+            model = entrant.build(candidate, seed=job.seed, quick=job.quick)
+            model.fit(train.X, train.y, sensitive_features=train.sensitive_features)
+            told = entrant.needs_group_at_prediction
+            measured = rates(decide(model, held_out, with_group=told), held_out)
+        except Exception as error:
+            tried.append({"parameters": dict(candidate), "failed": _reason(error)})
+        else:
+            tried.append({"parameters": dict(candidate), **measured})
+    return {"tried": tried, "chosen": fairest_accurate(tried)}
+
+
+def fairest_accurate(tried: list[Figures]) -> Figures:
+    """Return the candidate with the least sum of gaps among those of nearly the best accuracy.
+
+    Examples
+    --------
+    >>> names = ("parameters", "accuracy", "demographic_parity", "equalized_odds_sum")
+    >>> measured = [({"a": 1}, 0.85, 0.2, 0.2), ({"a": 2}, 0.84, 0.1, 0.1), ({"a": 3}, 0.7, 0, 0)]
+    >>> fairest_accurate([dict(zip(names, each)) for each in measured])
+    {'a': 2}
+    """
+    known = [candidate for candidate in tried if "failed" not in candidate]
+    if not known:
+        raise RuntimeError(f"every candidate failed: {tried[0]['failed']}")
+    floor = max(candidate["accuracy"] for candidate in known) - ACCURACY_SLACK
+    eligible = [candidate for candidate in known if candidate["accuracy"] >= floor]
+    gaps = ("demographic_parity", "equalized_odds_sum")
+    best = min(eligible, key=lambda candidate: sum(candidate[gap] for gap in gaps))
+    return dict(best["parameters"])
+
+
+def fit(job: Job, parameters: Mapping[str, Any]) -> Figures:
+    """Train on the training part and measure on the test part and its partitions."""
+    entrant = contender(job.contender)
+    train, test = training_and_test(job)
+    model = entrant.build(parameters, seed=job.seed, quick=job.quick)
+    model.fit(train.X, train.y, sensitive_features=train.sensitive_features)
+    decisions = decide(model, test, with_group=entrant.needs_group_at_prediction)
+    found: Figures = {
+        "parameters": dict(parameters),
+        "train_rows": len(train),
+        "test_rows": len(test),
+        "measured": {**rates(decisions, test), **certificate_figures(model, test)},
+    }
+    if job.group_ratio is None and not job.parameters:
+        found["partitions"] = partition_rates(decisions, test, PARTITIONS, seed=job.split_seed)
+    return found
+
+
+def _reason(error: Exception) -> str:
+    return f"{type(error).__name__}: {' '.join(str(error).split())}"[:300]

@@ -1,0 +1,149 @@
+"""Curves of the experiments in the paper's layout, with bands of one standard error."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from fairsmooth.experiments import MAIN_METRICS, Experiment, standard_error
+from fairsmooth.reporting.compare import LABELS, case_name, metric_name
+from fairsmooth.reporting.figures import COLOURS
+
+_STYLE: Any = {
+    "font.size": 9.5,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.edgecolor": "#888888",
+    "svg.fonttype": "none",
+    "svg.hashsalt": "fairsmooth",
+}
+_AXES = {
+    "partition": "share of the test rows",
+    "group_ratio": "share of the group in training",
+    "sigma": "σ",
+    "alpha": "α",
+    "n_draws": "weight draws N",
+}
+# FairSmooth and its variants stand out; the others share thin grey lines told apart by marks.
+_FOREGROUND = {
+    "fairsmooth": COLOURS[0],
+    "fairsmooth_s": COLOURS[2],
+    "fairsmooth_d": COLOURS[3],
+    "fairsmooth_parity": COLOURS[1],
+    "unconstrained": "#222222",
+}
+_MARKS = "os^vD<>ph"
+
+
+def draw(experiment: Experiment, rows: pd.DataFrame) -> Figure | None:
+    """Draw the rows of one encoding as the paper lays its figure out; None if there is no curve."""
+    if not experiment.sweep or rows.empty:
+        return None
+    if experiment.kind == "draws":
+        return draws_figure(rows)
+    if len(experiment.sweep) > 1:
+        return parameter_figure(rows, tuple(experiment.sweep))
+    return method_figure(rows, experiment.cases)
+
+
+def method_figure(rows: pd.DataFrame, cases: Sequence[str]) -> Figure:
+    """Draw one panel per measure, and one line of panels per case; a curve per method."""
+    with mpl.rc_context(_STYLE):
+        figure = Figure(figsize=(11.0, 3.1 * len(cases) + 0.9), layout="constrained")
+        panels = figure.subplots(len(cases), len(MAIN_METRICS), squeeze=False)
+        for line, case in zip(panels, cases, strict=True):
+            for axes, metric in zip(line, MAIN_METRICS, strict=True):
+                _method_panel(axes, rows[rows["case"] == case], metric)
+                axes.set_title(f"{case_name(case)}: {metric_name(metric)}", loc="left", fontsize=10)
+        handles, labels = panels[0][0].get_legend_handles_labels()
+        figure.legend(
+            handles, labels, loc="outside lower center", ncols=5, frameon=False, fontsize=8.5
+        )
+    return figure
+
+
+def parameter_figure(rows: pd.DataFrame, sweeps: Sequence[str]) -> Figure:
+    """Draw one panel per parameter, a curve per measure, and the certificate below them."""
+    with mpl.rc_context(_STYLE):
+        figure = Figure(figsize=(9.0, 4.8), layout="constrained")
+        panels = figure.subplots(2, len(sweeps), squeeze=False, height_ratios=(3, 2))
+        for column, axis in enumerate(sweeps):
+            chosen = rows[rows["axis"] == axis]
+            for colour, metric in zip(COLOURS, MAIN_METRICS, strict=False):
+                _curve(panels[0][column], chosen, metric, label=metric_name(metric), colour=colour)
+            _curve(panels[1][column], chosen, "epsilon", label="certificate", colour=COLOURS[3])
+            panels[1][column].set_xlabel(_AXES[axis])
+        for axes in panels.flat:
+            _grid(axes)
+            axes.set_ylim(bottom=0.0)
+        for line in panels:
+            line[0].legend(frameon=False, fontsize=8.5)
+    return figure
+
+
+def draws_figure(rows: pd.DataFrame) -> Figure:
+    """Draw error and seconds against the number of draws, both on logarithmic scales."""
+    with mpl.rc_context(_STYLE):
+        figure = Figure(figsize=(9.0, 3.6), layout="constrained")
+        left, right = figure.subplots(1, 2)
+        panels = ((left, "largest_error", "largest error"), (right, "slowdown", "times exact"))
+        for axes, metric, title in panels:
+            for colour, (key, part) in zip(COLOURS, rows.groupby(["case", "method"]), strict=False):
+                label = f"{case_name(str(key[0]))}, {key[1]}"
+                _curve(axes, part, metric, label=label, colour=colour)
+            axes.set_xscale("log")
+            axes.set_yscale("log")
+            axes.set_title(title, loc="left", fontsize=10)
+            axes.set_xlabel(_AXES["n_draws"])
+            _grid(axes)
+        right.axhline(1.0, color="#888888", linewidth=1, linestyle="--")
+        left.legend(frameon=False, fontsize=8.5)
+    return figure
+
+
+def _method_panel(axes: Axes, rows: pd.DataFrame, metric: str) -> None:
+    present = [name for name in LABELS if name in set(rows["method"])]
+    background = [name for name in present if name not in _FOREGROUND]
+    for name in present:
+        front = name in _FOREGROUND
+        _curve(
+            axes,
+            rows[rows["method"] == name],
+            metric,
+            label=LABELS[name],
+            colour=_FOREGROUND.get(name, "#9a9a9a"),
+            mark="" if front else _MARKS[background.index(name) % len(_MARKS)],
+            width=2.0 if front else 0.9,
+        )
+    axes.set_xlabel(_AXES[rows["axis"].iloc[0]] if len(rows) else "")
+    _grid(axes)
+
+
+def _curve(
+    axes: Axes,
+    rows: pd.DataFrame,
+    metric: str,
+    *,
+    label: str,
+    colour: str,
+    mark: str = "o",
+    width: float = 1.6,
+) -> None:
+    if metric not in rows or rows[metric].notna().sum() == 0:
+        return
+    known = rows[rows[metric].notna()].groupby("value")[metric]
+    means, errors = known.mean(), known.apply(standard_error).fillna(0.0)
+    places = means.index.to_numpy(dtype=np.float64)
+    axes.plot(
+        places, means, marker=mark, markersize=3.5, linewidth=width, color=colour, label=label
+    )
+    axes.fill_between(places, means - errors, means + errors, color=colour, alpha=0.15, linewidth=0)
+
+
+def _grid(axes: Axes) -> None:
+    axes.grid(color="#e6e6e6", linewidth=0.7)
+    axes.set_axisbelow(True)

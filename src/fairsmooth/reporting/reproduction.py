@@ -1,0 +1,175 @@
+"""The page of a reproduction: ours beside printed, claims with verdicts, figures."""
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from jinja2 import Environment, PackageLoader, select_autoescape
+from markupsafe import Markup
+
+import fairsmooth
+from fairsmooth import _atomic
+from fairsmooth.experiments import (
+    ENCODINGS,
+    FAILS,
+    HOLDS,
+    UNKNOWN,
+    Experiment,
+    Profile,
+    Selection,
+    Store,
+    jobs_of,
+    rows_of,
+)
+from fairsmooth.reporting.claims import ClaimAnswers, answer_claims
+from fairsmooth.reporting.compare import LABELS, comparison_tables
+from fairsmooth.reporting.experiment_figures import draw
+from fairsmooth.reporting.figures import as_svg
+from fairsmooth.reporting.sweep_tables import ceiling_table, draws_table
+from fairsmooth.reporting.tables import Table
+
+OUTCOMES = (HOLDS, FAILS, UNKNOWN)
+
+
+@dataclass(frozen=True)
+class Section:
+    """One experiment as the page shows it."""
+
+    experiment: Experiment
+    tables: list[Table]
+    figures: dict[str, Markup]
+    claims: list[ClaimAnswers]
+    failures: list[str] = field(default_factory=list)
+
+
+def write_reproduction(
+    folder: Path,
+    experiments: Sequence[Experiment],
+    profile: Profile,
+    *,
+    store: Store,
+    selection: Selection,
+    command: str,
+) -> dict[str, Any]:
+    """Write ``index.html``, ``index.md``, the figures and the flat rows; return a summary.
+
+    Everything comes from the records of the store; nothing is computed again.
+    """
+    tables = {each.name: rows_of(each, profile, store, selection) for each in experiments}
+    sections = [_section(each, tables[each.name]) for each in experiments]
+    summary = summarise(experiments, profile, store, selection=selection)
+    summary["claims"] = count_outcomes(sections)
+    context = {
+        "sections": sections,
+        "summary": summary,
+        "profile": profile,
+        "command": command,
+        "version": fairsmooth.__version__,
+        "encodings": ENCODINGS,
+        "outcomes": OUTCOMES,
+    }
+    figures = _atomic.ensure_folder(folder / "figures")
+    for section in sections:
+        for encoding, figure in section.figures.items():
+            name = f"{section.experiment.name}-{encoding}.svg"
+            _atomic.write_bytes(figures / name, str(figure).encode())
+    for name in ("index.html", "index.md"):
+        _atomic.write_bytes(folder / name, _render(name, context).encode())
+    _write_rows(folder / "rows.parquet", list(tables.values()))
+    _atomic.write_bytes(folder / "summary.json", (json.dumps(summary, indent=2) + "\n").encode())
+    return summary
+
+
+def summarise(
+    experiments: Sequence[Experiment],
+    profile: Profile,
+    store: Store,
+    *,
+    selection: Selection,
+) -> dict[str, Any]:
+    """Return how much was run, what failed, what it cost and which five jobs took longest."""
+    jobs = jobs_of(experiments, profile, selection)
+    records = [record for job in jobs if (record := store.get(job.key)) is not None]
+    slowest = sorted(records, key=lambda record: -record["cpu_seconds"])[:5]
+    return {
+        "profile": profile.name,
+        "trials": profile.n_trials,
+        "jobs": len(jobs),
+        "finished": len(records),
+        "failed": sum(record["status"] != "done" for record in records),
+        "cpu_seconds": round(sum(record["cpu_seconds"] for record in records), 1),
+        "slowest": [
+            {
+                **{name: record["job"][name] for name in ("kind", "case", "encoding", "contender")},
+                "cpu_seconds": record["cpu_seconds"],
+            }
+            for record in slowest
+        ],
+        "versions": records[0]["versions"] if records else {},
+    }
+
+
+def count_outcomes(sections: Sequence[Section]) -> dict[str, dict[str, int]]:
+    """Count the verdicts by source: printed numbers, then every encoding."""
+    counts: dict[str, Counter[str]] = {}
+    for section in sections:
+        for answers in section.claims:
+            for source, verdict in answers.verdicts.items():
+                counts.setdefault(source, Counter())[verdict.outcome] += 1
+    return {
+        source: {outcome: found.get(outcome, 0) for outcome in OUTCOMES}
+        for source, found in counts.items()
+    }
+
+
+def _section(experiment: Experiment, rows: pd.DataFrame) -> Section:
+    makers = {"draws": draws_table, "ceiling": ceiling_table}
+    if experiment.kind in makers:
+        tables = [makers[experiment.kind](experiment, rows)]
+    else:
+        tables = [] if experiment.sweep else comparison_tables(experiment, rows)
+    return Section(
+        experiment, tables, _figures(experiment, rows), answer_claims(experiment, rows),
+        _failures(rows),
+    )  # fmt: skip
+
+
+def _figures(experiment: Experiment, rows: pd.DataFrame) -> dict[str, Markup]:
+    drawn = {}
+    for encoding in ENCODINGS:
+        figure = draw(experiment, rows[rows["encoding"] == encoding])
+        if figure is not None:
+            drawn[encoding] = Markup(as_svg(figure))
+    return drawn
+
+
+def _failures(rows: pd.DataFrame) -> list[str]:
+    failed = rows[rows["status"] == "failed"].to_dict("records")
+    texts = [
+        f"{LABELS.get(row['method'], row['method'])}, {row['case']}, {row['encoding']}: "
+        f"{row['reason']}"
+        for row in failed
+    ]
+    return list(dict.fromkeys(texts))
+
+
+def _write_rows(path: Path, tables: Sequence[pd.DataFrame]) -> None:
+    filled = [table.dropna(axis=1, how="all") for table in tables if len(table)]
+    joined = pd.concat(filled, ignore_index=True) if filled else pd.DataFrame()
+    with _atomic.replacing(path) as temporary:
+        joined.to_parquet(temporary, index=False)
+
+
+def _render(name: str, context: dict[str, Any]) -> str:
+    environment = Environment(
+        loader=PackageLoader("fairsmooth.reporting"),
+        autoescape=select_autoescape(("html",)),
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    template = {"index.html": "reproduction.html", "index.md": "reproduction.md"}[name]
+    return environment.get_template(template).render(**context)

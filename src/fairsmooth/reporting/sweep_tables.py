@@ -1,0 +1,44 @@
+"""Tables of the experiments that have no methods to compare: draws and ceilings."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+
+from fairsmooth.experiments import Experiment, read_printed
+from fairsmooth.reporting.compare import case_name, metric_name, with_error
+from fairsmooth.reporting.tables import Cell, Table
+
+_COUNTS = ("rows", "columns", "cells")
+
+
+def draws_table(experiment: Experiment, rows: pd.DataFrame) -> Table:
+    """Return one line per case, model and number of draws."""
+    lines = []
+    for (case, model, number), part in rows.groupby(["case", "method", "value"]):
+        cells = [Cell(case_name(str(case))), Cell(str(model)), Cell(f"{int(float(str(number))):,}")]
+        cells += [
+            Cell(with_error(part[name]) if name in part else "–") for name in experiment.metrics
+        ]
+        lines.append(tuple(cells))
+    names = tuple(metric_name(name) for name in experiment.metrics)
+    return Table("", ("case", "model", "draws", *names), tuple(lines))
+
+
+def ceiling_table(experiment: Experiment, rows: pd.DataFrame) -> Table:
+    """Return one line per case and encoding, with the accuracy that was printed."""
+    printed = read_printed(experiment.printed).set_index("case")["accuracy"]
+    lines = []
+    for row in rows.to_dict("records"):
+        cells = [Cell(case_name(row["case"])), Cell(row["encoding"])]
+        cells += [Cell(_figure(row, name)) for name in experiment.metrics]
+        lines.append((*cells, Cell(f"{printed[row['case']]:.2f}", style="printed")))
+    names = tuple(metric_name(name) for name in experiment.metrics)
+    return Table("", ("case", "encoding", *names, "printed"), tuple(lines))
+
+
+def _figure(row: Mapping[Any, Any], name: str) -> str:
+    value = row.get(name)
+    if not isinstance(value, int | float):
+        return "–"
+    return f"{int(value):,}" if name in _COUNTS else f"{value:.4f}"

@@ -1,0 +1,179 @@
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from torch import nn
+from torch.nn.utils import parameters_to_vector
+
+from fairsmooth.core.architecture import ModuleNetwork, Network
+from fairsmooth.core.smoothing import smooth_network, smooth_probability
+from fairsmooth.exceptions import InputError
+
+X = np.random.default_rng(0).normal(size=(9, 4))
+
+
+def parameters(network, seed=0):
+    return np.random.default_rng(seed).normal(size=network.n_parameters)
+
+
+def module():
+    torch.manual_seed(0)
+    return nn.Sequential(
+        nn.Linear(4, 5), nn.BatchNorm1d(5), nn.ReLU(), nn.Dropout(0.5), nn.Linear(5, 1)
+    )
+
+
+def vector(of):
+    return parameters_to_vector(of.parameters()).detach()
+
+
+@pytest.mark.parametrize("sizes", [(), (5,)])
+def test_auto_is_exact_where_it_can_be(sizes):
+    network = Network(4, sizes)
+    w = parameters(network)
+    got, interval = smooth_probability(network, w, X, sigma=0.5, return_interval=True)
+    expected = smooth_network(network, torch.tensor(w), torch.tensor(X), sigma=0.5, link="logistic")
+    np.testing.assert_allclose(got, expected.numpy(), atol=1e-12)
+    assert (interval[:, 0] <= got).all()
+    assert (interval[:, 1] - interval[:, 0]).max() < 2e-6
+
+
+def test_kinds_of_rows_agree_and_come_back_in_kind():
+    network = Network(4, (3,))
+    w = parameters(network)
+    array = smooth_probability(network, w, X, sigma=0.5)
+    frame = smooth_probability(network, torch.tensor(w), pd.DataFrame(X), sigma=0.5)
+    tensor = smooth_probability((3,), w, torch.tensor(X, dtype=torch.float32), sigma=0.5)
+    assert isinstance(array, np.ndarray)
+    np.testing.assert_array_equal(array, frame)
+    assert tensor.dtype == torch.float32
+    np.testing.assert_allclose(array, tensor.numpy(), atol=1e-6)
+
+
+@pytest.mark.parametrize("sizes", [(), (3,), (3, 2)])
+def test_chunks_of_rows_do_not_matter(sizes):
+    network = Network(4, sizes)
+    w = parameters(network)
+    whole = smooth_probability(network, w, X, sigma=0.5, n_draws=64)
+    parts = smooth_probability(network, w, X, sigma=0.5, n_draws=64, chunk_rows=2)
+    np.testing.assert_allclose(whole, parts, atol=1e-6)
+
+
+@pytest.mark.parametrize("sizes", [(), (3,), (3, 2)])
+def test_no_noise_gives_the_base_classifier_and_no_rows_give_none(sizes):
+    network = Network(4, sizes)
+    w = parameters(network)
+    logits = network.logits(torch.tensor(w), torch.tensor(X))
+    got = smooth_probability(network, w, X, sigma=0.0)
+    np.testing.assert_allclose(got, torch.sigmoid(logits).numpy())
+    assert smooth_probability(network, w, X[:0], sigma=0.5).shape == (0,)
+
+
+def test_sampled_methods_agree_with_exact_within_their_intervals():
+    network = Network(4, (3,))
+    w = parameters(network)
+    exact = smooth_probability(network, w, X, sigma=0.5)
+    for method in ("layerwise", "monte_carlo"):
+        score, interval = smooth_probability(
+            network, w, X, sigma=0.5, method=method, return_interval=True, simultaneous=True
+        )
+        assert ((interval[:, 0] <= exact) & (exact <= interval[:, 1])).all()
+        assert np.abs(score - exact).max() < 0.05
+
+
+def test_intervals_of_all_rows_at_once_are_wider():
+    network = Network(4, (3, 2))
+    options = {"sigma": 0.5, "n_draws": 200, "return_interval": True}
+    _, each = smooth_probability(network, parameters(network), X, **options)
+    _, every = smooth_probability(network, parameters(network), X, simultaneous=True, **options)
+    assert (np.diff(every) > np.diff(each)).all()
+
+
+def test_tolerance_draws_until_intervals_are_narrow():
+    network = Network(4, (3, 2))
+    _, interval = smooth_probability(
+        network, parameters(network), X, sigma=0.5, n_draws=64, tolerance=0.05, return_interval=True
+    )
+    assert np.diff(interval).max() <= 0.05
+
+
+def test_modules_run_in_evaluation_mode_with_fixed_buffers_and_stay_as_they_were():
+    classifier = module()
+    before = {name: value.clone() for name, value in classifier.state_dict().items()}
+    rows = torch.tensor(X, dtype=torch.float32)
+    first = smooth_probability(classifier, vector(classifier), rows, sigma=0.3, n_draws=50)
+    again = smooth_probability(
+        ModuleNetwork(classifier), vector(classifier), rows, sigma=0.3, n_draws=50, chunk_rows=4
+    )
+    torch.testing.assert_close(first, again)
+    assert classifier.training
+    for name, value in classifier.state_dict().items():
+        torch.testing.assert_close(value, before[name])
+
+
+def test_modules_without_noise_give_their_own_score():
+    classifier = module()
+    got = smooth_probability(classifier, vector(classifier), X, sigma=0.0)
+    with torch.no_grad():
+        logits = classifier.eval()(torch.tensor(X, dtype=torch.float32)).squeeze(1)
+    np.testing.assert_allclose(got, torch.sigmoid(logits).numpy(), rtol=1e-6)
+
+
+def test_modules_with_shared_weights_are_perturbed_consistently():
+    class Tied(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layer = nn.Linear(4, 4, bias=False)
+
+        def forward(self, rows):
+            return self.layer(torch.tanh(self.layer(rows))).sum(1)
+
+    torch.manual_seed(0)
+    tied = Tied()
+    got, interval = smooth_probability(
+        tied, vector(tied), X, sigma=0.3, n_draws=4000, return_interval=True
+    )
+    generator = torch.Generator().manual_seed(1)
+    rows = torch.tensor(X, dtype=torch.float32)
+    noise = 0.3 * torch.randn(4000, 4, 4, generator=generator)
+    draws = tied.layer.weight.detach() + noise
+    logits = (torch.tanh(rows @ draws.mT) @ draws.mT).sum(2)
+    np.testing.assert_allclose(got, torch.sigmoid(logits).mean(0).numpy(), atol=0.03)
+    assert (np.diff(interval) > 0).all()
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"sigma": -0.5}, r"Expected sigma >= 0, got sigma=-0.5"),
+        ({"link": "cauchy"}, "Expected link to be one of 'logistic'"),
+        ({"method": "magic"}, "Expected method to be one of 'auto'"),
+        ({"n_draws": 0}, "Expected n_draws > 0"),
+        ({"chunk_rows": 0}, "Expected chunk_rows > 0"),
+        ({"confidence": 1.0}, "Expected 0 < confidence < 1, got confidence=1.0"),
+        ({"tolerance": 0.0}, "Expected tolerance > 0"),
+        ({"X": X[0]}, r"one row per example, got shape \(4,\)"),
+        ({"X": np.full((2, 4), np.nan)}, "Expected finite X"),
+        ({"X": X[:, :3]}, r"Expected X with 4 columns, got shape \(9, 3\)"),
+        (
+            {"parameters": np.zeros(3)},
+            r"Expected 19 parameters in one flat vector, got shape \(3,\)",
+        ),
+        ({"parameters": np.full(19, np.nan)}, "Expected finite parameters"),
+    ],
+)
+def test_mistakes_are_named(changes, message):
+    arguments = {"parameters": np.zeros(19), "X": X, "sigma": 0.5} | changes
+    with pytest.raises(InputError, match=message):
+        smooth_probability(Network(4, (3,)), **arguments)
+
+
+def test_methods_that_do_not_apply_are_refused():
+    deep = Network(4, (3, 2))
+    with pytest.raises(InputError, match=r"at most 1 hidden layer for method='exact'.*\(3, 2\)"):
+        smooth_probability(deep, parameters(deep), X, sigma=0.5, method="exact")
+    classifier = module()
+    with pytest.raises(
+        InputError, match="Expected a Network for method='layerwise', got Sequential"
+    ):
+        smooth_probability(classifier, vector(classifier), X, sigma=0.5, method="layerwise")
