@@ -32,10 +32,12 @@ class Case:
 
     @property
     def name(self) -> str:
+        """Widths from input to logit, and sigma."""
         return f"{'-'.join(map(str, (N_INPUTS, *self.sizes, 1)))} sigma={self.sigma:g}"
 
     @property
     def network(self) -> Network:
+        """The ReLU network of the case."""
         return Network(N_INPUTS, self.sizes)
 
 

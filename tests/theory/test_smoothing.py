@@ -1,4 +1,5 @@
 import math
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -86,7 +87,7 @@ def test_lemma_3_less_noise_approaches_the_base_classifier(sizes, activation):
         float((smooth_network(network, parameters, X, sigma=s, link="logistic") - base).abs().max())
         for s in sigmas
     ]
-    assert all(later < earlier for earlier, later in zip(gaps, gaps[1:], strict=False))
+    assert all(later < earlier for earlier, later in pairwise(gaps))
     assert gaps[-1] < 0.005
 
 

@@ -89,8 +89,7 @@ class ARLClassifier(GroupClassifier):
     References
     ----------
     Lahoti, Beutel, Chen, Lee, Prost, Thain, Wang, Chi: Fairness without
-    Demographics through Adversarially Reweighted Learning, NeurIPS 2020,
-    Eq. (3) to (5).
+    Demographics through Adversarially Reweighted Learning, NeurIPS 2020.
 
     Examples
     --------

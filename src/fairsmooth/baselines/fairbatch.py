@@ -86,7 +86,7 @@ class FairBatchClassifier(GroupClassifier):
     References
     ----------
     Roh, Lee, Whang, Suh: FairBatch: Batch Selection for Model Fairness, ICLR
-    2021, Algorithms 1 to 3.
+    2021.
 
     Examples
     --------

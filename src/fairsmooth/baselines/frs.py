@@ -89,7 +89,7 @@ class FRSClassifier(GroupClassifier):
     References
     ----------
     Roh, Lee, Whang, Suh: Sample Selection for Fair and Robust Training,
-    NeurIPS 2021, Algorithms 1 and 2.
+    NeurIPS 2021.
 
     Examples
     --------

@@ -10,8 +10,17 @@ from fairsmooth import _atomic
 from fairsmooth.cli.output import messages, print_json, print_summary, progress, results
 from fairsmooth.cli.pipeline import Roles, Tuning, tune_on_table
 from fairsmooth.cli.tables import read_table, write_chunks
-from fairsmooth.cli.train import Data, Drop, Json, Label, Positive, Seed, Sensitive, TestSize
-from fairsmooth.cli.train import parse_widths
+from fairsmooth.cli.train import (
+    Data,
+    Drop,
+    Json,
+    Label,
+    Positive,
+    Seed,
+    Sensitive,
+    TestSize,
+    parse_widths,
+)
 from fairsmooth.persistence import save
 from fairsmooth.reporting.figures import pareto
 from fairsmooth.tuning import Limits, SearchSpace

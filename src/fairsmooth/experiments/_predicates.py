@@ -174,7 +174,13 @@ def _best(
     value: float | None = None,
 ) -> Verdict:
     table = by_trial(rows, metric, case, axis=axis, value=value)
-    return every([_compare(table, rows, metric, case, OURS, other) for other in others])
+    answers = [_compare(table, rows, metric, case, OURS, other) for other in others]
+    outcome = every(answers).outcome
+    known = [other for other in others if other in table]
+    if OURS not in table or not known:
+        return Verdict(outcome, f"{case}, {_words(metric)}: no rows")
+    rival = str((sign_of(metric) * table[known].mean()).idxmax())
+    return Verdict(outcome, _compare(table, rows, metric, case, OURS, rival).evidence)
 
 
 def _better(rows: pd.DataFrame, metric: str, case: str, method: str, than: str) -> Verdict:

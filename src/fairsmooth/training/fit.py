@@ -21,7 +21,6 @@ from fairsmooth.training.likelihood import choose_likelihood
 from fairsmooth.training.problem import Problem
 from fairsmooth.training.stochastic import Schedule, solve_stochastic
 
-
 _LEARNING_RATES = {"sgd": 0.05, "adam": 0.003}
 
 

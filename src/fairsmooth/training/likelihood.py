@@ -105,7 +105,9 @@ class LinearLikelihood(Likelihood):
             return normal_cdf(margin * rows.inverse_spread)
         if self.sigma == 0.0:
             return torch.sigmoid(margin)
-        value: Tensor = _MixtureOfNormals.apply(margin, rows.inverse_spread, rows.shares)
+        value: Tensor = _MixtureOfNormals.apply(  # type: ignore[no-untyped-call]
+            margin, rows.inverse_spread, rows.shares
+        )
         return value
 
 
@@ -210,14 +212,24 @@ class SampledLikelihood(DrawnLikelihood):
         self, architecture: Architecture, *, sigma: float, link: str, n_draws: int
     ) -> None:
         self.architecture = architecture
-        self.options = {"sigma": sigma, "link": link, "pairs": range(max(2, n_draws // 2))}
+        self.sigma = sigma
+        self.link = link
+        self.n_pairs = max(2, n_draws // 2)
 
     def draws(self, parameters: Tensor, rows: Tensor, seed: int) -> Tensor:
         """Return the mean of each antithetic pair."""
         if parameters.ndim > 1:
             by_group = zip(parameters, rows, strict=True)
             return torch.stack([self.draws(w, x, seed) for w, x in by_group], dim=1)
-        chunks = weight_pair_scores(self.architecture, parameters, rows, seed=seed, **self.options)
+        chunks = weight_pair_scores(
+            self.architecture,
+            parameters,
+            rows,
+            sigma=self.sigma,
+            link=self.link,
+            pairs=range(self.n_pairs),
+            seed=seed,
+        )
         return torch.cat(list(chunks))
 
 

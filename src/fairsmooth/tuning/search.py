@@ -84,9 +84,7 @@ def tune(
         table = _table(journal, space)
     position, feasible = choose(table[list(OBJECTIVES)], limits)
     table["pareto"] = pareto_front(table)
-    table["feasible"] = [
-        all(v <= 0 for v in limits.violations(row).values()) for row in table.to_dict("records")
-    ]
+    table["feasible"] = [limits.excess(row) == 0.0 for _, row in table.iterrows()]
     table["chosen"] = np.arange(len(table)) == position
     parameters = dict(table["parameters"].iloc[position])
     classifier = FairSmoothClassifier(**parameters, random_state=random_state)

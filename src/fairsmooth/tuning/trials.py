@@ -1,6 +1,5 @@
 """What a search found: a table of trials, the Pareto front, the point that was asked for."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,7 +26,7 @@ class Limits:
     max_eo: float | None = None
     max_epsilon: float | None = None
 
-    def violations(self, measured: Mapping[str, float]) -> dict[str, float]:
+    def violations(self, measured: Any) -> dict[str, float]:
         """Return by how much each limit is exceeded, relative to it; 0 or less is kept.
 
         Examples
@@ -45,6 +44,10 @@ class Limits:
             for name, limit in limits.items()
             if limit is not None
         }
+
+    def excess(self, measured: Any) -> float:
+        """Return the sum of what exceeds the limits; 0 if every limit is kept."""
+        return float(sum(max(0.0, value) for value in self.violations(measured).values()))
 
 
 @dataclass(frozen=True)
@@ -98,8 +101,7 @@ def choose(measured: pd.DataFrame, limits: Limits) -> tuple[int, bool]:
     The most accurate row that keeps every limit, and among equals one of the Pareto
     front; if none keeps them, the row whose relative violations have the least sum.
     """
-    rows = measured.to_dict("records")
-    excess = np.array([sum(max(0.0, v) for v in limits.violations(row).values()) for row in rows])
+    excess = np.array([limits.excess(row) for _, row in measured.iterrows()])
     feasible = excess == 0.0
     if not feasible.any():
         return int(np.argmin(excess)), False

@@ -76,9 +76,9 @@ def bernstein_radius(squares: Tensor, count: int, delta: float) -> Tensor:
 
 
 def stage_delta(delta: float, stage: int) -> float:
-    """Share of the error probability for look number ``stage`` (from 0) at growing samples.
+    r"""Share of the error probability for look number ``stage`` (from 0) at growing samples.
 
-    The shares :math:`\\delta/((i+1)(i+2))` add up to ``delta``, so an interval chosen
+    The shares :math:`\delta/((i+1)(i+2))` add up to ``delta``, so an interval chosen
     after any number of looks still holds.
 
     Examples

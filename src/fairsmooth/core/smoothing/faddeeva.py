@@ -19,7 +19,7 @@ _TWO_OVER_SQRT_PI = 2.0 / math.sqrt(math.pi)
 
 
 def scaled_erfc(real: Tensor, imag: Tensor) -> tuple[Tensor, Tensor]:
-    r"""Return the real and imaginary part of :math:`e^{z^2}\mathrm{erfc}(z)`, ``z = real + i imag``.
+    r"""Return real and imaginary part of :math:`e^{z^2}\mathrm{erfc}(z)`, ``z = real + i imag``.
 
     Weideman's rational approximation: a polynomial with real coefficients in
     :math:`Z = (L - z)/(L + z)`, which maps the right half-plane into the unit

@@ -19,7 +19,7 @@ from fairsmooth.exceptions import InputError
 METHODS = ("auto", "exact", "layerwise", "monte_carlo")
 
 
-def smooth_probability(
+def smooth_probability(  # noqa: PLR0913 - the contract names them all, by keyword
     architecture: Architecture | nn.Module | tuple[int, ...],
     parameters: ArrayLike | Tensor,
     X: Any,

@@ -96,7 +96,7 @@ class ReluUnits:
         return (outer + inner.clamp_min(1e-300).log()).sum(0)
 
     def characteristic(self, t: Tensor) -> tuple[Tensor, Tensor]:
-        r"""Return :math:`\prod_j \varphi_j(t)` at ``t`` of shape (B, R), as real and imaginary part.
+        r"""Return :math:`\prod_j \varphi_j(t)` at ``t`` of shape (B, R), real and imaginary part.
 
         With :math:`A = 1 + (\sigma s t)^2`, :math:`\alpha = |\mu_j|/(s\sqrt{2A})`,
         :math:`\beta = s t v_j/\sqrt{2A}` and :math:`E(z) = e^{z^2}\mathrm{erfc}(z)`,

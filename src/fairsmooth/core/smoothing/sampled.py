@@ -54,8 +54,9 @@ def smooth_sampled(
     torch.Size([4])
     """
     pairs = range(math.ceil(n_draws / 2))
-    options = {"sigma": sigma, "link": link, "pairs": pairs, "seed": seed}
-    chunks = weight_pair_scores(architecture, parameters, X, **options)
+    chunks = weight_pair_scores(
+        architecture, parameters, X, sigma=sigma, link=link, pairs=pairs, seed=seed
+    )
     return torch.stack([scores.sum(0) for scores in chunks]).sum(0) / len(pairs)
 
 

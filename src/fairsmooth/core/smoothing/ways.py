@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -66,7 +67,7 @@ def layerwise(task: Task, rows: Tensor) -> Result:
     """Smooth a network by its hidden noise: Sobol points, or pairs if an interval is wanted."""
     assert isinstance(task.architecture, Network)
     network, weights, rows = task.architecture, task.parameters.float(), rows.float()
-    common = {"sigma": task.sigma, "link": task.link, "seed": task.seed}
+    common: dict[str, Any] = {"sigma": task.sigma, "link": task.link, "seed": task.seed}
     if task.delta is None:
         scores = smooth_layerwise(network, weights, rows, n_draws=task.n_draws, **common)
         return _without_interval(scores.double())

@@ -1,3 +1,5 @@
+from itertools import pairwise
+
 import numpy as np
 import pytest
 import torch
@@ -30,8 +32,7 @@ def expectation(function, activation, mean, scale):
         return function(a(mean + scale * e)) * norm.pdf(e)
 
     points = sorted({-10.0, 10.0, *np.linspace(-6, 6, 25), float(np.clip(kink, -9, 9))})
-    pairs = zip(points, points[1:], strict=False)
-    return sum(quad(integrand, low, high, epsabs=1e-13, limit=200)[0] for low, high in pairs)
+    return sum(quad(integrand, low, high, epsabs=1e-13, limit=200)[0] for low, high in pairwise(points))
 
 
 CASES = [
