@@ -30,9 +30,11 @@ def test_agrees_with_naive_sampling_within_its_own_error(sizes, activation, link
     noise = torch.randn(n_draws, network.n_parameters, generator=generator, dtype=torch.float64)
     scores = apply_link(network.logits(parameters + sigma * noise, X), link)
     standard_error = scores.std(0) / math.sqrt(n_draws)
-    # 360 comparisons: five standard errors leave a chance of 2e-4; ours may add a little.
+    # 360 comparisons: five standard errors leave a chance of 2e-4. The estimated standard error
+    # misses events that never occurred; Bernstein's second term, 30/n, allows for them.
+    naive_error = 5.0 * standard_error + 30.0 / n_draws
     ours_error = 1e-6 if len(sizes) < 2 else 3e-3
-    assert ((ours - scores.mean(0)).abs() <= 5.0 * standard_error + ours_error).all()
+    assert ((ours - scores.mean(0)).abs() <= naive_error + ours_error).all()
 
 
 @pytest.mark.parametrize("sizes", [(), (5,)])

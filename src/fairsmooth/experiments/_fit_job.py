@@ -1,5 +1,6 @@
 """Choosing among candidates, and training with what was chosen."""
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -48,9 +49,13 @@ def fairest_accurate(tried: list[Figures]) -> Figures:
         raise RuntimeError(f"every candidate failed: {tried[0]['failed']}")
     floor = max(candidate["accuracy"] for candidate in known) - ACCURACY_SLACK
     eligible = [candidate for candidate in known if candidate["accuracy"] >= floor]
-    gaps = ("demographic_parity", "equalized_odds_sum")
-    best = min(eligible, key=lambda candidate: sum(candidate[gap] for gap in gaps))
-    return dict(best["parameters"])
+    return dict(min(eligible, key=_sum_of_gaps)["parameters"])
+
+
+def _sum_of_gaps(candidate: Figures) -> float:
+    total = float(candidate["demographic_parity"] + candidate["equalized_odds_sum"])
+    # A gap that the held-out rows cannot show recommends nothing.
+    return math.inf if math.isnan(total) else total
 
 
 def fit(job: Job, parameters: Mapping[str, Any]) -> Figures:

@@ -57,8 +57,8 @@ PROFILES = (
         max_draws=1000,
         draws_rows=20,
     ),
-    Profile("laptop", n_trials=3, n_candidates=3, selection_rows=4000, n_points_others=3),
-    Profile("paper", n_trials=10, n_candidates=6, selection_rows=6000),
+    Profile("laptop", n_trials=3, n_candidates=3, selection_rows=4000, n_points_others=2),
+    Profile("paper", n_trials=10, n_candidates=6, selection_rows=4000, n_points_others=5),
 )
 
 

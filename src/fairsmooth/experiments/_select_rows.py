@@ -24,14 +24,14 @@ def by_trial(
     chosen = _of_case(rows, metric, case, axis)
     if value is not None:
         chosen = chosen[chosen["value"] == value]
-    return chosen.pivot_table(index="trial", columns="method", values=metric, dropna=False)
+    return chosen.pivot(index="trial", columns="method", values=metric)
 
 
 def curve(rows: pd.DataFrame, metric: str, case: str, *, axis: str, method: str) -> pd.DataFrame:
     """Return one row per trial and one column per point of the axis."""
     chosen = _of_case(rows, metric, case, axis)
     chosen = chosen[chosen["method"] == method]
-    return chosen.pivot_table(index="trial", columns="value", values=metric, dropna=False)
+    return chosen.pivot(index="trial", columns="value", values=metric)
 
 
 def points(rows: pd.DataFrame, axis: str) -> list[float]:

@@ -177,4 +177,4 @@ def _by_trial(rows: pd.DataFrame, metric: str) -> pd.DataFrame:
     if metric not in rows:
         return pd.DataFrame()
     known = rows[rows[metric].notna()]
-    return known.pivot_table(index="trial", columns="method", values=metric)
+    return known.pivot(index="trial", columns="method", values=metric)

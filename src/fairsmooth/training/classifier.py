@@ -50,7 +50,7 @@ class GroupClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc
         sensitive_features : array-like of shape (n,) or (n, c)
             The group of every row. Several columns make intersectional groups.
         """
-        X, y = validate_data(self, X, y, dtype=np.float64, force_writeable=True)
+        X, y = validate_data(self, X, y, dtype=np.float64, order="C", force_writeable=True)
         codes = self._encode_labels(y)
         groups = self._encode_groups(sensitive_features, codes)
         self.groups_ = groups.labels
@@ -82,7 +82,7 @@ class GroupClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc
     def _checked(self, X: Any) -> Floats:
         check_is_fitted(self)
         return np.asarray(
-            validate_data(self, X, dtype=np.float64, reset=False, force_writeable=True)
+            validate_data(self, X, dtype=np.float64, order="C", reset=False, force_writeable=True)
         )
 
     def _encode_labels(self, y: NDArray[Any]) -> Labels:

@@ -1,13 +1,13 @@
 r"""Full-batch L-BFGS in float64, for all groups together.
 
 The tie makes Eq. (15) badly conditioned: differences between groups meet the
-curvature :math:`2\alpha K` of the tie, the mean does not, and a rare indicator
-column has far less curvature than a common one. The solver therefore works on
-rescaled parameters, in which mean and differences, and every column, have a
-curvature near 1.
+curvature :math:`2\alpha K` of the tie, the mean does not, and columns of indicators
+overlap. The solver therefore works on parameters rescaled by the curvature at the
+start, in which every direction has a second derivative near 1.
 """
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -41,8 +41,8 @@ def solve_lbfgs(
         Where to start, the same point for every group.
     batch : Batch
         All rows, in float64.
-    curvature : Tensor of shape (m,)
-        Rough second derivatives of a group's loss; they only affect speed.
+    curvature : Tensor of shape (m,) or (m, m)
+        Rough second derivatives of a group's loss, positive; they only affect speed.
     max_iter : int
         Largest number of iterations.
     tol : float
@@ -60,11 +60,11 @@ def solve_lbfgs(
 
     def evaluate(flat: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
         scaled = torch.as_tensor(flat, device=start.device).view_as(start)
-        point = scales.apply(scaled).requires_grad_()
+        point = scales.point(scaled).requires_grad_()
         terms = problem.terms(point, batch)
         (gradient,) = torch.autograd.grad(terms.objective, point)
         last[:] = [terms]
-        return terms.objective.item(), scales.apply(gradient).cpu().numpy().ravel()
+        return terms.objective.item(), scales.slope(gradient).cpu().numpy().ravel()
 
     steps = 0
 
@@ -81,28 +81,52 @@ def solve_lbfgs(
         callback=after_iteration,
         options={"maxiter": max_iter, "maxcor": 20, "gtol": tol, "ftol": 1e-12},
     )
-    return scales.apply(torch.as_tensor(solution.x, device=start.device).view_as(start))
+    return scales.point(torch.as_tensor(solution.x, device=start.device).view_as(start))
 
 
 @dataclass(frozen=True)
 class _Scales:
-    """One factor per column for the groups' mean, one for their differences from it."""
+    """Factors of the curvature, of the groups' mean and of their differences from it.
+
+    Cholesky factors of a matrix, or roots of a diagonal.
+    """
 
     mean: Tensor
     difference: Tensor
 
     @classmethod
     def of(cls, problem: Problem, curvature: Tensor, *, n_groups: int) -> "_Scales":
-        common = curvature + 2.0 * problem.weight_decay
-        return cls(common.rsqrt(), (common + 2.0 * problem.alpha * n_groups).rsqrt())
+        tie, decay = 2.0 * problem.alpha * n_groups, 2.0 * problem.weight_decay
+        if curvature.ndim == 1:
+            return cls((curvature + decay).sqrt(), (curvature + decay + tie).sqrt())
+        unit = torch.eye(len(curvature), dtype=curvature.dtype, device=curvature.device)
+        common = curvature + decay * unit
+        return cls(torch.linalg.cholesky(common), torch.linalg.cholesky(common + tie * unit))
 
-    def apply(self, parameters: Tensor) -> Tensor:
-        middle = parameters.mean(0)
-        return middle * self.mean + (parameters - middle) * self.difference
+    def point(self, scaled: Tensor) -> Tensor:
+        """Return parameters ``(K, m)`` for rescaled ones."""
+        return self._split(scaled, lambda x, factor: _solve(factor, x, left=False))
+
+    def slope(self, gradient: Tensor) -> Tensor:
+        """Return the gradient with respect to the rescaled parameters."""
+        return self._split(gradient, lambda x, factor: _solve(factor, x, left=True))
 
     def undo(self, parameters: Tensor) -> Tensor:
-        middle = parameters.mean(0)
-        return middle / self.mean + (parameters - middle) / self.difference
+        """Return rescaled parameters for given ones."""
+        return self._split(parameters, lambda x, f: x * f if f.ndim == 1 else x @ f)
+
+    def _split(self, rows: Tensor, change: Callable[[Tensor, Tensor], Tensor]) -> Tensor:
+        middle = rows.mean(0, keepdim=True)
+        return change(middle, self.mean) + change(rows - middle, self.difference)
+
+
+def _solve(factor: Tensor, rows: Tensor, *, left: bool) -> Tensor:
+    """Return ``rows L⁻¹``, or ``rows L⁻ᵀ`` for gradients."""
+    if factor.ndim == 1:
+        return rows / factor
+    if left:
+        return torch.linalg.solve_triangular(factor, rows.mT, upper=False).mT
+    return torch.linalg.solve_triangular(factor, rows, upper=False, left=False)
 
 
 def as_record(terms: Terms, step: int, began: float) -> Record:

@@ -95,7 +95,7 @@ def evaluate(
     """
     with torch.no_grad():
         chunks = [
-            function(torch.as_tensor(X[start : start + chunk_rows], dtype=dtype))
+            function(torch.tensor(X[start : start + chunk_rows], dtype=dtype))
             for start in range(0, len(X), chunk_rows)
         ]
     return torch.cat(chunks).to(torch.float64).numpy()

@@ -83,9 +83,16 @@ def test_stacked_and_ragged_batches_give_the_same_terms():
 def test_rescaling_can_be_undone(n_groups, m, alpha, seed):
     generator = torch.Generator().manual_seed(seed)
     W = torch.randn(n_groups, m, dtype=torch.float64, generator=generator)
-    curvature = torch.rand(m, dtype=torch.float64, generator=generator) + 1e-3
-    scales = _Scales.of(linear_problem(alpha=alpha), curvature, n_groups=n_groups)
-    torch.testing.assert_close(scales.apply(scales.undo(W)), W)
+    root = torch.randn(m, m, dtype=torch.float64, generator=generator)
+    matrix = root @ root.T + 0.1 * torch.eye(m, dtype=torch.float64)
+    for curvature in (matrix, matrix.diag()):
+        scales = _Scales.of(linear_problem(alpha=alpha), curvature, n_groups=n_groups)
+        torch.testing.assert_close(scales.point(scales.undo(W)), W)
+        # The chain rule: slopes are with respect to what is rescaled.
+        direction = torch.randn(n_groups, m, dtype=torch.float64, generator=generator)
+        torch.testing.assert_close(
+            (scales.slope(direction) * scales.undo(W)).sum(), (direction * W).sum()
+        )
 
 
 @given(st.lists(st.tuples(st.integers(0, 8), st.integers(0, 1)), min_size=1, max_size=20))

@@ -160,9 +160,14 @@ def _as_rows(X: Any) -> Tensor:
         rows = torch.from_numpy(np.array(X, dtype=np.float64, order="C"))
     if rows.ndim < 2:
         raise InputError(f"Expected X with one row per example, got shape {tuple(rows.shape)}.")
-    if not torch.isfinite(rows).all():
+    if not _all_finite(rows):
         raise InputError("Expected finite X, got NaN or infinity.")
     return rows
+
+
+def _all_finite(values: Tensor) -> bool:
+    # A finite sum proves it in one pass; large values may overflow the sum.
+    return bool(torch.isfinite(values.sum())) or bool(torch.isfinite(values).all())
 
 
 def _as_architecture(architecture: Any, rows: Tensor) -> Architecture:
@@ -189,7 +194,7 @@ def _as_parameters(parameters: Any, base: Architecture, rows: Tensor) -> Tensor:
             f"Expected {base.n_parameters} parameters in one flat vector, "
             f"got shape {tuple(weights.shape)}."
         )
-    if not torch.isfinite(weights).all():
+    if not _all_finite(weights):
         raise InputError("Expected finite parameters, got NaN or infinity.")
     if isinstance(base, ModuleNetwork):
         like = next(base.module.parameters(), weights)

@@ -22,6 +22,8 @@ from torch import Tensor
 from torch.utils.checkpoint import checkpoint
 
 from fairsmooth.core.architecture import Network
+from fairsmooth.core.smoothing.graded import graded_integral
+from fairsmooth.core.smoothing.inversion import LINK_RANGE, decay_rate, integrand
 from fairsmooth.core.smoothing.quadrature import QuadratureUnits
 from fairsmooth.core.smoothing.relu import ReluUnits
 
@@ -31,8 +33,8 @@ Units = ReluUnits | QuadratureUnits
 _SATURATED = 26.0
 # Largest theta·sigma·s: exponential moments are infinite from 1 on.
 _NEAR_DIVERGENCE = 0.9
-# Beyond this the transform of the link's own density is below the tolerance.
-_LINK_RANGE = {"logistic": 5.6, "probit": 6.0, "step": math.inf}
+# More equal steps than this, and intervals of growing length take over.
+_MANY = 1024
 # Elements (unit, node, row) worked on at once by one thread: they fit its cache.
 _TILE = 1 << 15
 # Elements kept for the backward pass before recomputing is cheaper than memory.
@@ -53,7 +55,7 @@ class Accuracy:
         Divides the step further: 10 gives a reference with ten times the nodes.
     """
 
-    tail: float = 15.5
+    tail: float = 15.0
     truncation: float = 5e-8
     finer: float = 1.0
 
@@ -108,7 +110,7 @@ def smooth_hidden(
         order = torch.argsort(plan.n_nodes)
         back = torch.argsort(order)
     probability, left_out = _integrate(
-        units.take(order), bias[order], _reorder(plan, order), link, accuracy.truncation
+        units.take(order), bias[order], _reorder(plan, order), link, accuracy
     )
     n_units = units.mean.shape[0]
     error = plan.tail + left_out[back] + 2e-10 * (1 + n_units)
@@ -153,10 +155,12 @@ def _plan(units: Units, bias: Tensor, link: str, accuracy: Accuracy) -> _Plan:
     down = common - theta * bias + units.log_exponential_moment(-theta)
     half_period = accuracy.finer * (torch.maximum(up, down) + accuracy.tail) / theta
     step = 2.0 * math.pi / half_period
-    reach = _reach(units, variance, accuracy.tail).clamp_max(_LINK_RANGE[link])
+    reach = _reach(units, variance, accuracy.tail).clamp_max(LINK_RANGE[link])
     saturated = torch.minimum(up, down) < -_SATURATED
-    n_nodes = torch.where(saturated, 0.0, (reach / step).ceil().clamp_min(4.0))
-    tail = torch.exp(up - theta * half_period) + torch.exp(down - theta * half_period)
+    most = accuracy.finer * _MANY
+    n_nodes = torch.where(saturated, 0.0, (reach / step).ceil().clamp(4.0, most))
+    # The two tails err in opposite directions, so the larger one bounds their sum.
+    tail = torch.exp(torch.maximum(up, down) - theta * half_period)
     limit = (down < up).to(bias.dtype)
     return _Plan(step, n_nodes.long(), saturated, limit, tail)
 
@@ -170,7 +174,7 @@ def _reach(units: Units, variance: Tensor, tail: float) -> Tensor:
     """
     width = units.sigma * units.width
     share = 2.0 * torch.exp(-0.5 * tail * width.square() / variance) - 1.0
-    return (share.clamp_min(0.25).pow(-2.0) - 1.0).sqrt() / width
+    return 1.1 * (share.clamp_min(0.25).pow(-2.0) - 1.0).sqrt() / width
 
 
 def _reorder(plan: _Plan, order: Tensor) -> _Plan:
@@ -184,7 +188,7 @@ def _reorder(plan: _Plan, order: Tensor) -> _Plan:
 
 
 def _integrate(
-    units: Units, bias: Tensor, plan: _Plan, link: str, truncation: float
+    units: Units, bias: Tensor, plan: _Plan, link: str, accuracy: Accuracy
 ) -> tuple[Tensor, Tensor]:
     """Sum the midpoint rule over tiles of rows that need about as many nodes."""
     recompute = _must_recompute(units, plan)
@@ -193,7 +197,7 @@ def _integrate(
     for start, length in _tiles(plan.n_nodes.tolist(), units.mean.shape[0]):
         rows = slice(start, start + length)
         tile = partial(
-            _tile, make, plan.step[rows], int(plan.n_nodes[start + length - 1]), link, truncation
+            _tile, make, plan.step[rows], int(plan.n_nodes[start + length - 1]), link, accuracy
         )
         part = units.narrow(start, length)
         arguments = (part.mean, part.scale, part.weight, bias[rows])
@@ -234,7 +238,7 @@ def _tile(
     step: Tensor,
     n_nodes: int,
     link: str,
-    truncation: float,
+    accuracy: Accuracy,
     *rows: Tensor,
 ) -> tuple[Tensor, Tensor]:
     """Sum the first nodes, then as many more as the slowest rows ask for."""
@@ -242,14 +246,16 @@ def _tile(
     units = make(mean, scale, weight)
     total, rest = _block(units, bias, step, (0, n_nodes), link)
     first, more_nodes = n_nodes, 1 + n_nodes // 8
-    while first and bool((rest > truncation).any()):
+    while first and bool((rest > accuracy.truncation).any()):
+        still = torch.nonzero(rest > accuracy.truncation).squeeze(1)
+        some, some_bias = units.take(still), bias[still]
+        if first >= accuracy.finer * _MANY:
+            whole, gap = graded_integral(some, some_bias, step[still], link)
+            return total.index_copy(0, still, whole), rest.index_copy(0, still, gap)
         last = first + more_nodes
-        open_rows = torch.nonzero(rest > truncation).squeeze(1)
-        more, new_rest = _block(
-            units.take(open_rows), bias[open_rows], step[open_rows], (first, last), link
-        )
-        total = total.index_add(0, open_rows, more)
-        rest = rest.index_copy(0, open_rows, new_rest)
+        more, new_rest = _block(some, some_bias, step[still], (first, last), link)
+        total = total.index_add(0, still, more)
+        rest = rest.index_copy(0, still, new_rest)
         first, more_nodes = last, 2 * more_nodes
     return total, rest
 
@@ -263,26 +269,9 @@ def _block(
         return (bias + units.mean[0]) * 0.0, torch.zeros_like(bias)
     halves = torch.arange(first, last, dtype=bias.dtype, device=bias.device).unsqueeze(1) + 0.5
     t = halves * step
-    re, im = units.characteristic(t)
-    damping = torch.exp(-0.5 * (units.sigma * t).square()) * _kernel(t, link) / halves
-    phase = bias * t
-    terms = damping * (im * torch.cos(phase) + re * torch.sin(phase))
+    value, size = integrand(units, bias, t, link)
     with torch.no_grad():
-        size = (damping * torch.hypot(re, im))[-3:].amax(0) / math.pi
-        rate = units.sigma**2 * t[-1] + _kernel_rate(t[-1], link)
-        rest = size * (1.0 / -torch.expm1(-rate * step)).clamp_max(50.0)
-    return terms.sum(0), rest
-
-
-def _kernel(t: Tensor, link: str) -> Tensor:
-    if link == "logistic":
-        x = math.pi * t
-        return 2.0 * x * torch.exp(-x) / -torch.expm1(-2.0 * x)
-    return torch.exp(-0.5 * t.square()) if link == "probit" else torch.ones_like(t)
-
-
-def _kernel_rate(t: Tensor, link: str) -> Tensor:
-    """Return the rate at which the link's factor falls beyond ``t``."""
-    if link == "logistic":
-        return torch.full_like(t, 3.0)
-    return t if link == "probit" else torch.zeros_like(t)
+        last_size = (size / halves)[-3:].amax(0) / math.pi
+        rate = decay_rate(t[-1], units.sigma, link)
+        rest = last_size * (1.0 / -torch.expm1(-rate * step)).clamp_max(50.0)
+    return (value / halves).sum(0), rest

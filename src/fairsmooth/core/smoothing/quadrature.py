@@ -84,7 +84,7 @@ class QuadratureUnits:
         return (largest + total.clamp_min(1e-300).log()).sum(0)
 
     def characteristic(self, t: Tensor) -> tuple[Tensor, Tensor]:
-        r"""Return :math:`\prod_j E \exp(i t v_j h_j - \sigma^2 t^2 h_j^2/2)`, ``t`` of shape (B, R)."""
+        r"""Return :math:`\prod_j E \exp(i t v_j h_j - \sigma^2 t^2 h_j^2/2)`, for ``t`` (B, R)."""
         shape = (self.mean.shape[0], *t.shape)
         re, im = self.mean.new_zeros(shape), self.mean.new_zeros(shape)
         tilt, damp = self.weight.unsqueeze(1) * t, self.sigma * t

@@ -32,7 +32,9 @@ def expectation(function, activation, mean, scale):
         return function(a(mean + scale * e)) * norm.pdf(e)
 
     points = sorted({-10.0, 10.0, *np.linspace(-6, 6, 25), float(np.clip(kink, -9, 9))})
-    return sum(quad(integrand, low, high, epsabs=1e-13, limit=200)[0] for low, high in pairwise(points))
+    return sum(
+        quad(integrand, low, high, epsabs=1e-13, limit=200)[0] for low, high in pairwise(points)
+    )
 
 
 CASES = [
