@@ -78,10 +78,10 @@ def jobs_of(
 
 
 def _tasks(jobs: Sequence[Job], store: Store) -> list[tuple[Job, Mapping[str, Any] | str]]:
-    return [(job, _parameters(job, store)) for job in jobs]
+    return [(job, parameters_of(job, store)) for job in jobs]
 
 
-def _parameters(job: Job, store: Store) -> Mapping[str, Any] | str:
+def parameters_of(job: Job, store: Store) -> Mapping[str, Any] | str:
     """Return the parameters of a job, or the reason why it cannot run."""
     if job.chosen:
         choice = store[choice_of(job).key]

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import PercentFormatter
 
 from fairsmooth.experiments import MAIN_METRICS, Experiment, standard_error
 from fairsmooth.reporting.compare import LABELS, case_name, metric_name
@@ -28,7 +29,7 @@ _AXES = {
     "alpha": "α",
     "n_draws": "weight draws N",
 }
-# FairSmooth and its variants stand out; the others share thin grey lines told apart by marks.
+# FairSmooth and its variants stand out; the others have thin pale lines, told apart by marks too.
 _FOREGROUND = {
     "fairsmooth": COLOURS[0],
     "fairsmooth_s": COLOURS[2],
@@ -37,6 +38,11 @@ _FOREGROUND = {
     "unconstrained": "#222222",
 }
 _MARKS = "os^vD<>ph"
+_PALE = (
+    "#b58900", "#7a9a3a", "#5aa7a7", "#9c6fb0", "#c77d7d",
+    "#7f8fa6", "#b08c6a", "#6fae8c", "#a0a0a0",
+)  # fmt: skip
+_PERCENT = ("partition", "group_ratio")
 
 
 def draw(experiment: Experiment, rows: pd.DataFrame) -> Figure | None:
@@ -110,16 +116,20 @@ def _method_panel(axes: Axes, rows: pd.DataFrame, metric: str) -> None:
     background = [name for name in present if name not in _FOREGROUND]
     for name in present:
         front = name in _FOREGROUND
+        place = 0 if front else background.index(name) % len(_MARKS)
         _curve(
             axes,
             rows[rows["method"] == name],
             metric,
             label=LABELS[name],
-            colour=_FOREGROUND.get(name, "#9a9a9a"),
-            mark="" if front else _MARKS[background.index(name) % len(_MARKS)],
-            width=2.0 if front else 0.9,
+            colour=_FOREGROUND.get(name, _PALE[place]),
+            mark="" if front else _MARKS[place],
+            width=2.2 if front else 1.0,
         )
-    axes.set_xlabel(_AXES[rows["axis"].iloc[0]] if len(rows) else "")
+    axis = str(rows["axis"].iloc[0]) if len(rows) else ""
+    axes.set_xlabel(_AXES.get(axis, axis))
+    if axis in _PERCENT:
+        axes.xaxis.set_major_formatter(PercentFormatter(xmax=1.0, decimals=0))
     _grid(axes)
 
 

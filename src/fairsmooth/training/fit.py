@@ -62,6 +62,21 @@ class Settings:
             learning_rate=self.learning_rate or _LEARNING_RATES.get(solver, 0.0),
         )
 
+    def untied(self) -> "Settings":
+        """Return the settings of the reference: no tie, no extension.
+
+        It starts where the tied training ended, so a minibatch solver needs a
+        quarter of the epochs.
+        """
+        epochs = int(self.max_iter or 1)
+        return replace(
+            self,
+            alpha=0.0,
+            parity=None,
+            parity_weight=0.0,
+            max_iter=epochs if self.solver == "lbfgs" else -(-epochs // 4),
+        )
+
 
 @dataclass(frozen=True)
 class Trained:
@@ -101,11 +116,11 @@ def train(
         if settings.callback is not None:
             settings.callback(record)
 
-    tied = _solve(architecture, start.repeat(len(rows), 1), data, validation, settings, report)
+    solver = _Solver(architecture, data, validation, settings)
+    tied = solver.solve(start.repeat(len(rows), 1), settings, report)
     free = None
     if settings.free_reference and settings.alpha > 0:
-        untied = replace(settings, alpha=0.0, parity=None, parity_weight=0.0)
-        free = _solve(architecture, tied, data, validation, untied, lambda record: None)
+        free = solver.solve(tied, settings.untied(), lambda record: None)
     return Trained(
         group_parameters=_as_array(tied),
         free_group_parameters=None if free is None else _as_array(free),
@@ -176,62 +191,72 @@ def _hold_out(
     return kept, held_out
 
 
-def _solve(
-    architecture: AnyNetwork,
-    start: Tensor,
-    data: _GroupTensors,
-    validation: _GroupTensors | None,
-    settings: Settings,
-    report: Report,
-) -> Tensor:
-    problem = Problem(
-        likelihood=choose_likelihood(
+class _Solver:
+    """One set of rows, prepared once and solved on as often as need be."""
+
+    def __init__(
+        self,
+        architecture: AnyNetwork,
+        data: _GroupTensors,
+        validation: _GroupTensors | None,
+        settings: Settings,
+    ) -> None:
+        self.data = data
+        self.validation = validation
+        self.likelihood = choose_likelihood(
             architecture, sigma=settings.sigma, link=settings.link, smoothing=settings.smoothing
-        ),
-        alpha=settings.alpha,
-        weight_decay=settings.weight_decay,
-        parity=settings.parity,
-        parity_weight=settings.parity_weight,
-        parity_tolerance=settings.parity_tolerance,
-    )
-    if settings.solver == "lbfgs":
-        batch = problem.ragged(data.X, data.y)
-        return solve_lbfgs(
+        )
+        if settings.solver == "lbfgs":
+            self.batch = Problem(self.likelihood, 0.0, 0.0).ragged(data.X, data.y)
+            self.curvature = self.likelihood.curvature(data.X)
+
+    def solve(self, start: Tensor, settings: Settings, report: Report) -> Tensor:
+        problem = Problem(
+            likelihood=self.likelihood,
+            alpha=settings.alpha,
+            weight_decay=settings.weight_decay,
+            parity=settings.parity,
+            parity_weight=settings.parity_weight,
+            parity_tolerance=settings.parity_tolerance,
+        )
+        if settings.solver == "lbfgs":
+            return solve_lbfgs(
+                problem,
+                start,
+                self.batch,
+                curvature=self.curvature,
+                max_iter=int(settings.max_iter or 1),
+                tol=settings.tol,
+                report=report,
+            )
+        schedule = Schedule(
+            epochs=int(settings.max_iter or 1),
+            batch_size=settings.batch_size,
+            learning_rate=float(settings.learning_rate or 0.0),
+            seed=settings.seed,
+            patience=settings.n_iter_no_change if settings.early_stopping else None,
+        )
+        return solve_stochastic(
             problem,
             start,
-            batch,
-            curvature=problem.likelihood.curvature(data.X),
-            max_iter=int(settings.max_iter or 1),
-            tol=settings.tol,
+            self.data.X,
+            self.data.y,
+            solver=settings.solver,
+            schedule=schedule,
             report=report,
+            validation_loss=self._validation_loss(problem),
         )
-    schedule = Schedule(
-        epochs=int(settings.max_iter or 1),
-        batch_size=settings.batch_size,
-        learning_rate=float(settings.learning_rate or 0.0),
-        seed=settings.seed,
-        patience=settings.n_iter_no_change if settings.early_stopping else None,
-    )
-    return solve_stochastic(
-        problem,
-        start,
-        data.X,
-        data.y,
-        solver=settings.solver,
-        schedule=schedule,
-        report=report,
-        validation_loss=None if validation is None else _overall_loss(problem, validation),
-    )
 
+    def _validation_loss(self, problem: Problem) -> Callable[[Tensor], float] | None:
+        if self.validation is None:
+            return None
+        batch = problem.ragged(self.validation.X, self.validation.y)
 
-def _overall_loss(problem: Problem, validation: _GroupTensors) -> Callable[[Tensor], float]:
-    batch = problem.ragged(validation.X, validation.y)
+        def loss(group_parameters: Tensor) -> float:
+            with torch.no_grad():
+                return problem.terms(group_parameters, batch).objective.item()
 
-    def loss(group_parameters: Tensor) -> float:
-        with torch.no_grad():
-            return float(problem.terms(group_parameters, batch).objective)
-
-    return loss
+        return loss
 
 
 def _as_array(parameters: Tensor) -> Floats:

@@ -254,8 +254,10 @@ class SampledLikelihood(DrawnLikelihood):
         return torch.cat(list(chunks))
 
 
-# Few draws suffice for a gradient, since every step draws anew.
-TRAINING_DRAWS = 8
+# Few draws suffice for a gradient, since every step draws anew; noise in the hidden
+# units is each row's own and averages out, noise in the weights is shared by all rows.
+LAYERWISE_DRAWS = 4
+WEIGHT_DRAWS = 8
 
 
 def choose_likelihood(
@@ -271,7 +273,9 @@ def choose_likelihood(
         if depth == 1 and smoothing == "exact":
             return NetworkLikelihood(architecture, sigma=sigma, link=link)
         if smoothing != "monte_carlo":
-            return LayerwiseLikelihood(architecture, sigma=sigma, link=link, n_draws=TRAINING_DRAWS)
+            return LayerwiseLikelihood(
+                architecture, sigma=sigma, link=link, n_draws=LAYERWISE_DRAWS
+            )
     if sigma == 0.0:
         return UnsmoothedLikelihood(architecture, link=link)
-    return SampledLikelihood(architecture, sigma=sigma, link=link, n_draws=TRAINING_DRAWS)
+    return SampledLikelihood(architecture, sigma=sigma, link=link, n_draws=WEIGHT_DRAWS)

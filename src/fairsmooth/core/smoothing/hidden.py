@@ -14,7 +14,7 @@ exponential moments. The derivation is in ``docs/smoothing.md``.
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import partial
 
 import torch
@@ -23,7 +23,7 @@ from torch.utils.checkpoint import checkpoint
 
 from fairsmooth.core.architecture import Network
 from fairsmooth.core.smoothing.graded import graded_integral
-from fairsmooth.core.smoothing.inversion import LINK_RANGE, decay_rate, integrand
+from fairsmooth.core.smoothing.inversion import decay_rate, integrand
 from fairsmooth.core.smoothing.quadrature import QuadratureUnits
 from fairsmooth.core.smoothing.relu import ReluUnits
 
@@ -106,7 +106,7 @@ def smooth_hidden(
     """
     units, bias, shape = _units(network, parameters, X, sigma)
     with torch.no_grad():
-        plan = _plan(units, bias, link, accuracy)
+        plan = _plan_in_tiles(units, bias, link, accuracy)
         order = torch.argsort(plan.n_nodes)
         back = torch.argsort(order)
     probability, left_out = _integrate(
@@ -141,6 +141,16 @@ def _make(activation: str, sigma: float) -> Callable[[Tensor, Tensor, Tensor], U
     return partial(QuadratureUnits, sigma=sigma, activation=activation)
 
 
+def _plan_in_tiles(units: Units, bias: Tensor, link: str, accuracy: Accuracy) -> _Plan:
+    n_units, n_rows = units.mean.shape
+    size = max(1, _TILE * torch.get_num_threads() // n_units)
+    plans = [
+        _plan(units.narrow(start, len(part)), part, link, accuracy)
+        for start, part in zip(range(0, max(n_rows, 1), size), bias.split(size), strict=True)
+    ]
+    return _Plan(*(torch.cat([getattr(plan, f.name) for plan in plans]) for f in fields(_Plan)))
+
+
 def _plan(units: Units, bias: Tensor, link: str, accuracy: Accuracy) -> _Plan:
     """Choose step and number of nodes from the logit's moments and exponential moments."""
     sigma = units.sigma
@@ -155,7 +165,7 @@ def _plan(units: Units, bias: Tensor, link: str, accuracy: Accuracy) -> _Plan:
     down = common - theta * bias + units.log_exponential_moment(-theta)
     half_period = accuracy.finer * (torch.maximum(up, down) + accuracy.tail) / theta
     step = 2.0 * math.pi / half_period
-    reach = _reach(units, variance, accuracy.tail).clamp_max(LINK_RANGE[link])
+    reach = _reach(units, variance, accuracy.tail, link)
     saturated = torch.minimum(up, down) < -_SATURATED
     most = accuracy.finer * _MANY
     n_nodes = torch.where(saturated, 0.0, (reach / step).ceil().clamp(4.0, most))
@@ -165,26 +175,28 @@ def _plan(units: Units, bias: Tensor, link: str, accuracy: Accuracy) -> _Plan:
     return _Plan(step, n_nodes.long(), saturated, limit, tail)
 
 
-def _reach(units: Units, variance: Tensor, tail: float) -> Tensor:
-    r"""Guess where the characteristic function has fallen to the tolerance.
+def _reach(units: Units, variance: Tensor, tail: float, link: str) -> Tensor:
+    r"""Guess where the integrand has fallen to the tolerance.
 
     As if the logit had :math:`J = 2\tau^2/(\sigma s)^2` units, each active half of the time:
     :math:`|\varphi| = (\frac12 + \frac12 (1 + (\sigma s t)^2)^{-1/2})^J`, Gaussian for many units
-    and slower for few. Only a guess: nodes are added until they no longer matter.
+    and slower for few; times the link's factor, :math:`e^{-\pi t}` or :math:`e^{-t^2/2}`.
+    Only a guess: nodes are added until they no longer matter.
     """
     width = units.sigma * units.width
-    share = 2.0 * torch.exp(-0.5 * tail * width.square() / variance) - 1.0
-    return 1.1 * (share.clamp_min(0.25).pow(-2.0) - 1.0).sqrt() / width
+    share = 2.0 * torch.exp(-0.5 * (tail - 1.5) * width.square() / variance) - 1.0
+    alone = (share.clamp_min(0.25).pow(-2.0) - 1.0).sqrt() / width
+    if link == "step":
+        return alone
+    curvature = 2.0 * tail / alone.square()
+    if link == "probit":
+        return (2.0 * tail / (curvature + 1.0)).sqrt()
+    exponent = tail + 2.0
+    return 2.0 * exponent / (math.pi + (math.pi**2 + 2.0 * exponent * curvature).sqrt())
 
 
 def _reorder(plan: _Plan, order: Tensor) -> _Plan:
-    return _Plan(
-        plan.step[order],
-        plan.n_nodes[order],
-        plan.saturated[order],
-        plan.limit[order],
-        plan.tail[order],
-    )
+    return _Plan(*(getattr(plan, f.name)[order] for f in fields(plan)))
 
 
 def _integrate(
@@ -245,7 +257,7 @@ def _tile(
     mean, scale, weight, bias = rows
     units = make(mean, scale, weight)
     total, rest = _block(units, bias, step, (0, n_nodes), link)
-    first, more_nodes = n_nodes, 1 + n_nodes // 8
+    first, more_nodes = n_nodes, 2 + n_nodes // 8
     while first and bool((rest > accuracy.truncation).any()):
         still = torch.nonzero(rest > accuracy.truncation).squeeze(1)
         some, some_bias = units.take(still), bias[still]
@@ -270,8 +282,23 @@ def _block(
     halves = torch.arange(first, last, dtype=bias.dtype, device=bias.device).unsqueeze(1) + 0.5
     t = halves * step
     value, size = integrand(units, bias, t, link)
-    with torch.no_grad():
-        last_size = (size / halves)[-3:].amax(0) / math.pi
-        rate = decay_rate(t[-1], units.sigma, link)
-        rest = last_size * (1.0 / -torch.expm1(-rate * step)).clamp_max(50.0)
-    return (value / halves).sum(0), rest
+    return (value / halves).sum(0), _rest(
+        size / halves, step * decay_rate(t[-1], units.sigma, link)
+    )
+
+
+@torch.no_grad()
+def _rest(sizes: Tensor, known_decay: Tensor) -> Tensor:
+    """Estimate what the nodes after the last may add, as a geometric series.
+
+    Its ratio is that of the last nodes, or what the known factors guarantee if that is
+    less; twice the sum allows for a decay that slows down. Terms of varying sign make
+    the true rest smaller still.
+    """
+    back = min(3, len(sizes) - 1)
+    tiny = torch.finfo(sizes.dtype).tiny
+    seen = (sizes[-1] / sizes[-1 - back].clamp_min(tiny)) ** (1.0 / max(back, 1))
+    ratio = torch.minimum(torch.exp(-known_decay), seen.clamp_min(0.3)).clamp_max(0.98)
+    # An accidentally small last node must not hide the others.
+    last = torch.maximum(sizes[-1], sizes[-1 - min(1, back)] * ratio)
+    return 2.0 * last * ratio / (1.0 - ratio) / math.pi

@@ -118,12 +118,33 @@ class ReluUnits:
 
         edge = 0.5 * torch.exp(-0.5 * ratio.square())
         energy = (self.sigma * mean).square() + (self.scale * weight).square()
-        bump = torch.exp(energy * (root * t).square().neg()) * (sign > 0)
+        bump = _exp(energy * (root * t).square().neg())
+        bump = _multiply(bump, (sign > 0).to(bump.dtype))
         phase = (mean * weight) * (shrink * t)
-        re = torch.addcmul(bump * torch.cos(phase), sign * edge, value_re, value=-1.0)
-        im = torch.addcmul(bump * torch.sin(phase), edge, value_im, value=-1.0)
+        re, im = _multiply(torch.cos(phase), bump), _multiply(torch.sin(phase), bump)
+        re = _subtract_product(re, sign * edge, value_re)
+        im = _subtract_product(im, edge, value_im)
         height = math.sqrt(2.0) * root
-        return complex_product(torch.addcmul(ndtr(-ratio), height, re), im * height)
+        return complex_product(ndtr(-ratio) + _multiply(re, height), _multiply(im, height))
 
     def _ratio(self) -> Tensor:
         return (self.mean / self.scale).clamp(-_FAR, _FAR)
+
+
+# A tile's arrays fit the cache only if passes reuse them; autograd needs them apart.
+
+
+def _exp(fresh: Tensor) -> Tensor:
+    return torch.exp(fresh) if fresh.requires_grad else fresh.exp_()
+
+
+def _multiply(fresh: Tensor, factor: Tensor) -> Tensor:
+    if fresh.requires_grad or factor.requires_grad:
+        return fresh * factor
+    return fresh.mul_(factor)
+
+
+def _subtract_product(fresh: Tensor, a: Tensor, b: Tensor) -> Tensor:
+    if fresh.requires_grad or a.requires_grad or b.requires_grad:
+        return torch.addcmul(fresh, a, b, value=-1.0)
+    return fresh.addcmul_(a, b, value=-1.0)

@@ -1,0 +1,278 @@
+"""Accuracy, gaps and certificate together, on random 70/30 splits, beside the field.
+
+Every method chooses its parameters inside the training part: candidates are fitted on
+three quarters of it and judged on the rest, against the goals of the setting. The test
+part is used once per split, for the chosen one. ΔEO is the sum |ΔTPR| + |ΔFPR|. The
+group is not a feature and not used to predict, except where a method is marked †.
+
+The last rows of every setting are no method but a ceiling: the best accuracy of *any*
+randomised rule that sees two cross-fitted forecasts per row, of the label and of the group,
+within the goals, fitted to the very rows it is judged on.
+"""
+
+import argparse
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import torch
+from _report import Goal, Row, arguments, at_least, at_most, report
+from fairlearn.postprocessing import ThresholdOptimizer
+from fairlearn.reductions import DemographicParity, EqualizedOdds, ExponentiatedGradient
+from joblib import Parallel, delayed
+from scipy.optimize import linprog
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import cross_val_predict
+from threadpoolctl import threadpool_limits
+
+from fairsmooth import FairSmoothClassifier
+from fairsmooth.datasets import FairDataset, load_adult, load_compas
+from fairsmooth.metrics import accuracy, demographic_parity_gap, equalized_odds_gap
+from fairsmooth.tuning import Limits
+
+LOADERS = {"adult": load_adult, "compas": load_compas}
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A dataset, its sensitive column, and the goals."""
+
+    dataset: str
+    sensitive: str
+    accuracy: float
+    limits: Limits
+
+    @property
+    def name(self) -> str:
+        """Short name."""
+        return f"{self.dataset} {self.sensitive}"
+
+
+SETTINGS = (
+    Setting("adult", "sex", 0.84, Limits(0.05, 0.08, 0.0147)),
+    Setting("adult", "race", 0.855, Limits(0.04, 0.06, 0.0147)),
+    Setting("compas", "sex", 0.67, Limits(0.05, 0.10, 0.0114)),
+    Setting("compas", "race", 0.66, Limits(0.03, 0.08, 0.0114)),
+)
+# The grid of the paper's appendix.
+SIGMAS = (0.25, 0.5, 1.0, 1.25, 1.5, 1.75, 2.0)
+ALPHAS = (0.25, 0.5, 0.75, 1.0, 1.25, 1.5)
+
+Decide = Callable[[FairDataset], Any]
+Fit = Callable[[FairDataset, int], tuple[Decide, float | None]]
+
+
+def measured(decide: Decide, epsilon: float | None, data: FairDataset) -> Row:
+    decided, groups = decide(data), {"sensitive_features": data.sensitive_features}
+    return {
+        "accuracy": float(accuracy(data.y, decided)),
+        "demographic_parity": float(demographic_parity_gap(data.y, decided, **groups)),
+        "equalized_odds_sum": float(equalized_odds_gap(data.y, decided, kind="sum", **groups)),
+        "epsilon": epsilon,
+    }
+
+
+def fairsmooth(options: Row, train: FairDataset, seed: int) -> tuple[Decide, float | None]:
+    clf = FairSmoothClassifier(free_reference=False, random_state=seed, **options)
+    clf.fit(train.X, train.y, sensitive_features=train.sensitive_features)
+    return lambda data: clf.predict(data.X), clf.certificate_.epsilon
+
+
+def plain(build: Callable[[], Any], train: FairDataset, seed: int) -> tuple[Decide, None]:
+    model = build().fit(train.X.to_numpy(), train.y)
+    return lambda data: model.predict(data.X.to_numpy()), None
+
+
+def reduction(constraint: type, train: FairDataset, seed: int) -> tuple[Decide, None]:
+    model = ExponentiatedGradient(LogisticRegression(max_iter=1000), constraint())
+    model.fit(train.X.to_numpy(), train.y, sensitive_features=train.sensitive_features)
+    return lambda data: model.predict(data.X.to_numpy(), random_state=seed), None
+
+
+def thresholds(constraint: str, train: FairDataset, seed: int) -> tuple[Decide, None]:
+    model = ThresholdOptimizer(
+        estimator=LogisticRegression(max_iter=1000),
+        constraints=constraint,
+        predict_method="predict_proba",
+    )
+    model.fit(train.X.to_numpy(), train.y, sensitive_features=train.sensitive_features)
+    return lambda data: model.predict(
+        data.X.to_numpy(), sensitive_features=data.sensitive_features, random_state=seed
+    ), None
+
+
+def parity_candidates(limits: Limits) -> Iterator[Row]:
+    """Yield gaps to aim at, at most those allowed, and a tie that keeps the certificate."""
+    goals = np.array([limits.max_dp, limits.max_eo])
+    for share, weight, sigma in product((0.3, 0.6, 0.9), (0.7, 1.5, 3.0), (0.5, 1.0)):
+        yield {
+            "link": "probit",
+            "sigma": sigma,
+            "alpha": 2.0,
+            "parity": "both",
+            "parity_weight": weight,
+            "parity_tolerance": tuple(float(goal) for goal in share * goals),
+        }
+
+
+def methods(limits: Limits, *, quick: bool) -> dict[str, list[Fit]]:
+    grid = [{"sigma": s, "alpha": a} for s, a in product(SIGMAS, ALPHAS)]
+    parity = list(parity_candidates(limits))
+    if quick:
+        grid, parity = grid[::10], parity[::6]
+    logistic = partial(LogisticRegression, max_iter=1000)
+    return {
+        "FairSmooth (paper)": [partial(fairsmooth, options) for options in grid],
+        "FairSmooth with parity": [partial(fairsmooth, options) for options in parity],
+        "LogisticRegression": [partial(plain, logistic)],
+        "Gradient boosting": [partial(plain, HistGradientBoostingClassifier)],
+        "ExponentiatedGradient DP": [partial(reduction, DemographicParity)],
+        "ExponentiatedGradient EO": [partial(reduction, EqualizedOdds)],
+        "ThresholdOptimizer DP †": [partial(thresholds, "demographic_parity")],
+        "ThresholdOptimizer EO †": [partial(thresholds, "equalized_odds")],
+    }
+
+
+def choose(candidates: list[Fit], train: FairDataset, limits: Limits, seed: int) -> Fit:
+    """Return the candidate that is best on held-out rows of the training part."""
+    if len(candidates) == 1:
+        return candidates[0]
+    part, held_out = train.split(test_size=0.25, random_state=seed)
+    judged = [measured(*fit(part, seed), held_out) for fit in candidates]
+    excess = [limits.excess(row) for row in judged]
+    order = np.lexsort((-np.array([row["accuracy"] for row in judged]), excess))
+    return candidates[int(order[0])]
+
+
+def trial(setting: Setting, split: int, quick: bool) -> list[Row]:
+    warnings.simplefilter("ignore")
+    torch.set_num_threads(1)
+    with threadpool_limits(1):
+        load = LOADERS[setting.dataset]
+        train, test = load(encoding="binned", sensitive=setting.sensitive).split(random_state=split)
+        rows = []
+        for name, candidates in methods(setting.limits, quick=quick).items():
+            fit = choose(candidates, train, setting.limits, split)
+            row = measured(*fit(train, split), test)
+            rows.append({"setting": setting.name, "method": name, "split": split, **row})
+    return rows
+
+
+def summary(rows: list[Row]) -> list[Row]:
+    """Return mean and standard error over splits by setting and method."""
+    names = ["accuracy", "demographic_parity", "equalized_odds_sum", "epsilon"]
+    table = pd.DataFrame(rows).astype(dict.fromkeys(names, float))
+    out = []
+    for (setting, method), part in table.groupby(["setting", "method"], sort=False):
+        row: Row = {"setting": setting, "method": method, "splits": len(part)}
+        for name in names:
+            mean, error = part[name].mean(), part[name].std() / np.sqrt(len(part))
+            row[name] = None if np.isnan(mean) else round(float(mean), 4)
+            row[f"{name}_se"] = None if np.isnan(error) else round(float(error), 4)
+        out.append(row)
+    return out
+
+
+def readable(row: Row) -> Row:
+    """Put mean and standard error into one cell."""
+    columns = {
+        "accuracy": "acc",
+        "demographic_parity": "ΔDP",
+        "equalized_odds_sum": "ΔEO",
+        "epsilon": "ε",
+    }
+    out: Row = {"setting": row["setting"], "method": row["method"]}
+    for name, label in columns.items():
+        mean, error = row.get(name), row.get(f"{name}_se")
+        text = "" if mean is None else f"{mean:.3f}"
+        out[label] = text if error is None else f"{text}±{error:.3f}"
+    return out
+
+
+def ceiling(setting: Setting, *, with_group: bool) -> Row:
+    """Return the best accuracy within the goals of any rule of two forecasts, in-sample."""
+    data = LOADERS[setting.dataset](encoding="binned", sensitive=setting.sensitive)
+    X, group = data.X.to_numpy(), data.groups.codes
+    forest = HistGradientBoostingClassifier(max_leaf_nodes=15, random_state=0)
+    forecasts = [
+        cross_val_predict(forest, X, target, cv=5, method="predict_proba")[:, 1]
+        for target in (data.y, group)
+    ]
+    bins = [pd.qcut(forecast, 25, labels=False, duplicates="drop") for forecast in forecasts]
+    cells = bins[0] * 25 + bins[1] + (625 * group if with_group else 0)
+    name = "ceiling, any rule of two forecasts" + (" and the group †" if with_group else "")
+    return {"setting": setting.name, "method": name, **_best_rule(cells, data.y, group, setting)}
+
+
+def _best_rule(cells: Any, y: Any, group: Any, setting: Setting) -> Row:
+    codes, values = pd.factorize(cells)
+
+    def rate(mask: Any) -> Any:
+        return np.bincount(codes[mask], minlength=len(values)) / mask.sum()
+
+    gain = np.bincount(codes, weights=(2.0 * y - 1.0) / len(y), minlength=len(values))
+    selected = rate(group == 0) - rate(group == 1)
+    hit, alarm = (rate((group == 0) & (y == c)) - rate((group == 1) & (y == c)) for c in (1, 0))
+    limits = setting.limits
+    rows = [s * selected for s in (1, -1)] + [s * hit + t * alarm for s in (1, -1) for t in (1, -1)]
+    bounds = [limits.max_dp] * 2 + [limits.max_eo] * 4
+    found = linprog(-gain, A_ub=np.array(rows), b_ub=bounds, bounds=(0, 1))
+    return {
+        "splits": 0,
+        "accuracy": round(float((y == 0).mean() - found.fun), 4),
+        "demographic_parity": round(float(abs(selected @ found.x)), 4),
+        "equalized_odds_sum": round(float(abs(hit @ found.x) + abs(alarm @ found.x)), 4),
+    }
+
+
+def goals(rows: list[Row]) -> list[Goal]:
+    found = {(row["setting"], row["method"]): row for row in rows}
+    out = []
+    for setting in SETTINGS:
+        row = found.get((setting.name, "FairSmooth with parity"))
+        if row is None:
+            continue
+        limits = setting.limits
+        out += [
+            at_least(f"{setting.name}: accuracy", row["accuracy"], setting.accuracy),
+            at_most(f"{setting.name}: ΔDP", row["demographic_parity"], limits.max_dp),
+            at_most(f"{setting.name}: ΔEO (sum)", row["equalized_odds_sum"], limits.max_eo),
+            at_most(f"{setting.name}: ε", row["epsilon"], limits.max_epsilon),
+        ]
+    return out
+
+
+def measure(options: argparse.Namespace) -> list[Row]:
+    settings = [s for s in SETTINGS if not options.quick or s.dataset == "compas"]
+    splits = range(2 if options.quick else options.splits)
+    jobs = [(setting, split) for setting in settings for split in splits]
+    done = Parallel(n_jobs=options.jobs, verbose=0, return_as="generator")(
+        delayed(trial)(setting, split, options.quick) for setting, split in jobs
+    )
+    rows: list[Row] = []
+    for number, part in enumerate(done, start=1):
+        rows += part
+        print(f"{number} of {len(jobs)} trials", file=sys.stderr, flush=True)
+    ceilings = [ceiling(s, with_group=g) for s in settings for g in (False, True)]
+    return summary(rows) + ceilings
+
+
+def main() -> None:
+    parser = arguments(__doc__)
+    parser.add_argument("--splits", type=int, default=10)
+    parser.add_argument("--jobs", type=int, default=2)
+    options = parser.parse_args()
+    rows = measure(options)
+    shown = rows if options.json else [readable(row) for row in rows]
+    report(goals(rows), shown, as_json=options.json)
+
+
+if __name__ == "__main__":
+    main()
