@@ -47,6 +47,7 @@ def command(
             classifier=classifier,
             test_size=0.3,
             seed=seed,
+            shift=True,
             step=step,
         ),
         classifier,

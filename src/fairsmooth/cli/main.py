@@ -7,7 +7,17 @@ from typing import Annotated
 import typer
 
 import fairsmooth
-from fairsmooth.cli import audit, certificate, demo, listing, predict, train, tune, verify
+from fairsmooth.cli import (
+    audit,
+    certificate,
+    demo,
+    listing,
+    predict,
+    reproduce,
+    train,
+    tune,
+    verify,
+)
 from fairsmooth.cli.output import messages
 from fairsmooth.exceptions import FairSmoothError
 
@@ -19,7 +29,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (demo, train, predict, audit, certificate, verify, tune, listing):
+for command in (demo, train, predict, audit, certificate, verify, tune, reproduce, listing):
     app.command(command.NAME)(command.command)
 
 

@@ -71,6 +71,7 @@ def train_on_table(
     classifier: FairSmoothClassifier,
     test_size: float,
     seed: int,
+    shift: bool = False,
     step: Callable[[str], None] = lambda text: None,
 ) -> Outcome:
     """Split, learn the encoder on the training part, train, certify and audit."""
@@ -80,7 +81,7 @@ def train_on_table(
     step("training")
     classifier.fit(parts.X, parts.y, sensitive_features=parts.sensitive)
     step("auditing")
-    return parts.outcome(classifier, began)
+    return parts.outcome(classifier, began, shift=shift)
 
 
 @dataclass(frozen=True)
@@ -166,10 +167,12 @@ class _Parts:
         X = encoder.transform(features)
         return cls(X, y[train], sensitive.iloc[train], encoder, notes, held_out)
 
-    def outcome(self, classifier: FairSmoothClassifier, began: float) -> Outcome:
+    def outcome(
+        self, classifier: FairSmoothClassifier, began: float, *, shift: bool = False
+    ) -> Outcome:
         model = SavedModel(classifier, self.encoder, self.notes)
         # A rare category may be in the held-out part only; that must not end a training.
-        result = audit_table(model, self.test, unknown="ignore")
+        result = audit_table(model, self.test, unknown="ignore", shift=shift)
         return Outcome(model, result, self.test, time.perf_counter() - began)
 
 

@@ -1,7 +1,7 @@
 """One function per kind of plot, each returning a figure."""
 
 import io
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import matplotlib as mpl
@@ -95,6 +95,42 @@ def _scatter(axes: Axes, trials: pd.DataFrame, column: str) -> None:
     for mask, colour, size, alpha, label in styles:
         rows = trials[mask]
         axes.scatter(rows[column], rows["accuracy"], s=size, color=colour, alpha=alpha, label=label)
+
+
+def shift_panels(curves: Mapping[str, pd.DataFrame], *, title: str) -> Figure:
+    """Draw one small panel per shift: the value, what is guaranteed there, and a reference."""
+    with mpl.rc_context(_STYLE):
+        n_columns = min(3, len(curves))
+        n_rows = -(-len(curves) // n_columns)
+        figure = Figure(figsize=(3.1 * n_columns, 0.5 + 2.3 * n_rows), layout="constrained")
+        panels = figure.subplots(n_rows, n_columns, sharey=True, squeeze=False).ravel()
+        for axes, (name, points) in zip(panels, curves.items(), strict=False):
+            _shift_panel(axes, name, points.sort_values("strength"))
+        for axes in panels[len(curves) :]:
+            axes.set_visible(False)
+        panels[0].set_ylim(bottom=0.0)
+        figure.suptitle(title, x=0.01, ha="left", fontsize=10.5)
+        handles, labels = panels[0].get_legend_handles_labels()
+        figure.legend(handles, labels, loc="outside lower left", ncols=3, frameon=False, fontsize=9)
+    return figure
+
+
+def _shift_panel(axes: Axes, name: str, points: pd.DataFrame) -> None:
+    strength = points["strength"]
+    if points["low"].notna().all():
+        axes.fill_between(
+            strength, points["low"], points["high"], color=COLOURS[0], alpha=0.2, linewidth=0,
+            label="guaranteed",
+        )  # fmt: skip
+    axes.plot(strength, points["value"], color=COLOURS[0], marker="o", markersize=3, label="model")
+    if points["reference"].notna().all():
+        axes.plot(
+            strength, points["reference"], color=COLOURS[1], linestyle="--", label="unconstrained"
+        )
+    axes.set_title(name if len(name) <= 38 else name[:37] + "…", fontsize=8.5, loc="left")
+    axes.tick_params(labelsize=8)
+    axes.grid(color="#e6e6e6", linewidth=0.7)
+    axes.set_axisbelow(True)
 
 
 def as_svg(figure: Figure) -> str:

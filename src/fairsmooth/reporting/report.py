@@ -17,6 +17,10 @@ _RATES = {
     "true_positive_rate": "True positive rate",
     "false_positive_rate": "False positive rate",
 }
+_SHIFT_GAPS = {
+    "expected_demographic_parity": "Gap of expected selection rates, as the population shifts",
+    "expected_equalized_odds_sum": "Sum of the gaps of expected TPR and FPR, as it shifts",
+}
 
 
 def write_report(
@@ -44,6 +48,7 @@ def render_report(title: str, certificate: Certificate, audit: Audit) -> str:
         summary=audit.summary(),
         audit=audit,
         figures=_figures(audit),
+        shift_figures=_shift_figures(audit),
     )
 
 
@@ -62,6 +67,21 @@ def _figures(audit: Audit) -> list[Markup]:
             title=f"{title}, with {audit.confidence:.0%} intervals",
         )
         drawn.append(Markup(figures.as_svg(figure)))
+    return drawn
+
+
+def _shift_figures(audit: Audit) -> list[Markup]:
+    if audit.shift is None:
+        return []
+    points = audit.shift.to_frame()
+    drawn = []
+    for metric, title in _SHIFT_GAPS.items():
+        chosen = points[(points["metric"] == metric) & ~points["curve"].str.startswith("group_mix")]
+        chosen = chosen[~chosen["curve"].str.endswith("_smallest")]
+        curves = {
+            str(name).replace("_", " "): part for name, part in chosen.groupby("curve", sort=False)
+        }
+        drawn.append(Markup(figures.as_svg(figures.shift_panels(curves, title=title))))
     return drawn
 
 

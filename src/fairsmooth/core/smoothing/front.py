@@ -91,7 +91,7 @@ def smooth_probability(  # noqa: PLR0913 - the contract names them all, by keywo
     Examples
     --------
     >>> smooth_probability((), [2.0, -1.0, 0.0], [[1.0, 1.0], [0.0, 3.0]], sigma=0.5)
-    array([0.71..., 0.09...])
+    array([0.7037..., 0.1017...])
     """
     _validate.non_negative(sigma=sigma)
     _validate.one_of(LINKS, link=link)

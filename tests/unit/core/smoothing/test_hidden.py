@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from fairsmooth.core.architecture import ACTIVATIONS, Network
-from fairsmooth.core.smoothing import smooth_network
+from fairsmooth.core.smoothing import hidden, smooth_network
 from fairsmooth.core.smoothing.exact import smooth_with_error
 from fairsmooth.core.smoothing.hidden import Accuracy, smooth_hidden
 from fairsmooth.core.smoothing.linear import LINKS, apply_link
@@ -47,6 +47,41 @@ def test_error_against_ten_times_the_nodes_in_full(activation, inputs, width, si
     network = Network(inputs, (width,), activation)
     parameters, X = problem(network, n_rows=2, size=0.1)
     assert largest_difference(network, parameters, X, sigma, link) <= 1e-6
+
+
+@pytest.mark.parametrize("link", LINKS)
+@pytest.mark.parametrize("width", [1, 3, 20])
+def test_a_bad_first_guess_of_the_range_does_no_harm(monkeypatch, width, link):
+    network = Network(5, (width,))
+    parameters, X = problem(network, n_rows=4)
+    monkeypatch.setattr(hidden, "_reach", lambda units, variance, *_: torch.zeros_like(variance))
+    assert largest_difference(network, parameters, X, 0.1, link) <= 1e-6
+
+
+@pytest.mark.parametrize("link", LINKS)
+@pytest.mark.parametrize("width", [1, 3, 20])
+def test_growing_intervals_agree_with_equal_steps(monkeypatch, width, link):
+    network = Network(5, (width,))
+    parameters, X = problem(network, n_rows=4)
+    options = {"sigma": 0.5, "link": link}
+    truth, _ = smooth_hidden(network, parameters, X, accuracy=FINE, **options)
+    monkeypatch.setattr(hidden, "_MANY", 4)
+    monkeypatch.setattr(hidden, "_reach", lambda units, variance, *_: torch.zeros_like(variance))
+    score, _ = smooth_hidden(network, parameters, X, **options)
+    assert (score - truth).abs().max() <= 1e-6
+
+
+@pytest.mark.parametrize("link", LINKS)
+def test_scales_far_apart_agree_with_sampling(link):
+    # Inputs of ten thousand: equal steps would need millions of nodes.
+    network = Network(2, (3,))
+    parameters, X = problem(network, n_rows=3)
+    score, error = smooth_hidden(network, parameters, 1e4 * X, sigma=0.5, link=link)
+    assert error.max() < 1e-6
+    generator = torch.Generator().manual_seed(0)
+    noise = torch.randn(50_000, network.n_parameters, generator=generator, dtype=torch.float64)
+    draws = apply_link(network.logits(parameters + 0.5 * noise, 1e4 * X), link)
+    assert ((score - draws.mean(0)).abs() <= 5.0 * draws.std(0) / math.sqrt(50_000) + 6e-4).all()
 
 
 @pytest.mark.parametrize("link", LINKS)
