@@ -9,10 +9,12 @@ from markdown_it import MarkdownIt
 
 ROOT = Path(__file__).parents[1]
 STYLE = """
-body { font: 16px/1.55 system-ui, sans-serif; color: #222; max-width: 58rem; margin: 2rem auto; padding: 0 1.2rem; }
+body { font: 16px/1.55 system-ui, sans-serif; color: #222; max-width: 58rem; }
+body { margin: 2rem auto; padding: 0 1.2rem; }
 pre { background: #f4f6f8; padding: .8rem 1rem; border-radius: .4rem; overflow-x: auto; }
 code { font-size: .92em; } table { border-collapse: collapse; display: block; overflow-x: auto; }
-th, td { border-bottom: 1px solid #ddd; padding: .35rem .7rem; text-align: left; vertical-align: top; }
+th, td { border-bottom: 1px solid #ddd; padding: .35rem .7rem; }
+th, td { text-align: left; vertical-align: top; }
 img { max-width: 100%; } nav { color: #666; margin-bottom: 1.5rem; }
 """
 
@@ -23,8 +25,9 @@ def render(source: Path, target: Path, home: str) -> None:
     body = MarkdownIt("commonmark").enable("table").render(text)
     body = re.sub(r'(href="[^":]+?)\.md(#[^"]*)?"', r'\1.html\2"', body)
     page = (
-        f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{html.escape(title)}</title>'
-        f'<style>{STYLE}</style></head><body><nav><a href="{home}">FairSmooth</a></nav>{body}</body></html>'
+        '<!doctype html><html lang="en"><head><meta charset="utf-8">'
+        f"<title>{html.escape(title)}</title><style>{STYLE}</style></head>"
+        f'<body><nav><a href="{home}">FairSmooth</a></nav>{body}</body></html>'
     )
     target.parent.mkdir(parents=True, exist_ok=True)
     target.write_text(page, encoding="utf-8")
