@@ -3,7 +3,8 @@
 The smoke profile runs twice (once with ``--quick``), which must give the same numbers. The time of
 the others is predicted: from the records of a finished or begun run (``--results``, by
 default the committed one), and, unless ``--quick``, from one job of every kind, method, dataset
-and encoding that those records lack. Predictions are for two processes.
+and encoding that those records lack. Predictions are for two processes and from processor time, so
+that what else the machine does is not counted.
 """
 
 import sys
@@ -56,7 +57,7 @@ def _rows(experiment: Any, store: Store) -> Any:
 def known_times(budget: Profile, store: Store, *, sample: bool) -> dict[Job, float]:
     """Return the seconds of the jobs of a profile that records, or a sample, tell."""
     jobs = jobs_of(experiments(), budget)
-    known = {job: store[job.key]["seconds"] for job in jobs if job.key in store}
+    known = {job: store[job.key]["cpu_seconds"] for job in jobs if job.key in store}
     return known | dict(_sampled(jobs, known, store)) if sample else known
 
 
@@ -79,7 +80,7 @@ def _sampled(jobs: list[Job], known: dict[Job, float], store: Store) -> Iterator
         print(f"timing {' '.join(map(str, _class_of(job)))}", file=sys.stderr)
         if job.chosen and choice_of(job).key not in store:
             job = replace(job, chosen=False)
-        yield job, work(job, parameters_of(job, store))["seconds"]
+        yield job, work(job, parameters_of(job, store))["cpu_seconds"]
 
 
 def _class_of(job: Job) -> tuple[str, ...]:

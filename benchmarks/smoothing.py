@@ -105,7 +105,7 @@ def exact_case(case: Case, n_draws: int, repeats: int, n_checked: int) -> tuple[
     score = ours()
     truth = reference(case, n_checked)
     error = float((score[:n_checked] - truth).abs().max())
-    spread = float((standard_error * math.sqrt(N_DRAWS / n_draws)).square().mean().sqrt())
+    spread = float(standard_error.square().mean().sqrt())
     row = {
         "network": case.name,
         "method": "exact",
@@ -114,6 +114,7 @@ def exact_case(case: Case, n_draws: int, repeats: int, n_checked: int) -> tuple[
         "times faster": slow / quick,
         "largest error": error,
         "rms distance to naive": float((score - estimate).square().mean().sqrt()),
+        "expected of that": spread * math.sqrt(N_DRAWS / n_draws),
         "rms error of naive": spread,
     }
     return row, [
@@ -161,9 +162,8 @@ def layerwise_case(
 
     some = X[:n_checked]
     truth = ours(some, 1 << 17, seed=12345)
-    rows = []
-    best = None
-    for power in range(6, 13):
+    rows: list[Row] = []
+    for power in range(3, 11):
         draws = 1 << power
         errors = torch.stack([ours(some, draws, seed) - truth for seed in range(8)])
         error = float(errors.square().mean().sqrt())
@@ -179,11 +179,13 @@ def layerwise_case(
                 "times faster": slow / seconds,
             }
         )
-        if error <= target:
-            best = slow / seconds
-            break
+    # The fewest draws from which on the error stays below: one lucky scrambling does not count.
+    first = len(rows)
+    while first and rows[first - 1]["rms error"] <= target:
+        first -= 1
+    best = rows[first]["times faster"] if first < len(rows) else 0.0
     name = f"times faster at the naive sampler's rms error, {case.name}"
-    return rows, [at_least(name, best or 0.0, case.goal)]
+    return rows, [at_least(name, best, case.goal)]
 
 
 def cost_of_error(case: Case, repeats: int, n_checked: int) -> list[Row]:
@@ -213,6 +215,7 @@ def plot(rows: list[Row], path: str) -> None:
     import matplotlib.pyplot as plt
 
     figure, axes = plt.subplots(figsize=(7.5, 4.6), layout="constrained")
+    rows = [row for row in rows if "network" in row]
     networks = list(dict.fromkeys(row["network"] for row in rows))
     for color, network in zip(plt.colormaps["tab10"].colors, networks, strict=False):
         own = [row for row in rows if row["network"] == network]

@@ -68,21 +68,17 @@ def beyond(
 ) -> Predicate:
     """A method is on the good side of a limit in every case, and at every point of the axis."""
 
+    def one(rows: pd.DataFrame, case: str, value: float | None) -> Verdict:
+        table = by_trial(rows, metric, case, axis=axis, value=value)
+        found = estimate(table.get(method, []), exact=is_exact(rows))
+        signed = Estimate(sign_of(metric) * found.value, found.half_width)
+        outcome = signed.compared(sign_of(metric) * limit, strictly=True)
+        place = case if value is None else f"{case} at {value:g}"
+        return Verdict(outcome, f"{place}: {_number(found)}, limit {limit:g}")
+
     def verdict(rows: pd.DataFrame) -> Verdict:
         values = points(rows, axis) if axis else [None]
-        return every(
-            [
-                _beyond(by_trial(rows, metric, case, axis=axis, value=value), rows, metric, limit)
-                for case in cases
-                for value in values
-            ]
-        )
-
-    def _beyond(table: pd.DataFrame, rows: pd.DataFrame, name: str, limit: float) -> Verdict:
-        found = estimate(table.get(method, []), exact=is_exact(rows))
-        signed = Estimate(sign_of(name) * found.value, found.half_width)
-        outcome = signed.compared(sign_of(name) * limit, strictly=True)
-        return Verdict(outcome, f"{_words(name)} {_number(found)}, limit {limit:g}")
+        return every([one(rows, case, value) for case in cases for value in values])
 
     return verdict
 
@@ -184,11 +180,19 @@ def _best(
 
 
 def _better(rows: pd.DataFrame, metric: str, case: str, method: str, than: str) -> Verdict:
-    return _compare(by_trial(rows, metric, case), rows, metric, case, method, than)
+    table = by_trial(rows, metric, case)
+    return _compare(table, rows, metric, case, method, than, strictly=True)
 
 
 def _compare(
-    table: pd.DataFrame, rows: pd.DataFrame, metric: str, case: str, method: str, other: str
+    table: pd.DataFrame,
+    rows: pd.DataFrame,
+    metric: str,
+    case: str,
+    method: str,
+    other: str,
+    *,
+    strictly: bool = False,
 ) -> Verdict:
     if method not in table or other not in table:
         return Verdict(UNKNOWN, f"{case}: no rows of {method if method not in table else other}")
@@ -197,7 +201,7 @@ def _compare(
         f"{case}, {_words(metric)}: {table[method].mean():.3f} "
         f"against {table[other].mean():.3f} of {other}"
     )
-    return Verdict(found.compared(), evidence)
+    return Verdict(found.compared(strictly=strictly), evidence)
 
 
 def _words(metric: str) -> str:

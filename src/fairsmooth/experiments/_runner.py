@@ -111,7 +111,8 @@ def _worked(tasks: Sequence[Task], n_jobs: int) -> Iterator[Record]:
     if n_jobs == 1 or len(tasks) < 2:
         yield from (work(job, parameters) for job, parameters in tasks)
         return
-    with parallel_config(backend="loky", inner_max_num_threads=1):
+    # If this process is killed its workers are left without work, and soon end themselves.
+    with parallel_config(backend="loky", inner_max_num_threads=1, idle_worker_timeout=20):
         pool = Parallel(n_jobs=n_jobs, return_as="generator_unordered", batch_size=1)
         yield from pool(delayed(work)(job, parameters) for job, parameters in tasks)
 

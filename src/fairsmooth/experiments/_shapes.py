@@ -1,4 +1,7 @@
-"""The claims that figures make: steady, improving and then worse, rising, falling."""
+"""The claims that figures make: steady, improving and then worse, rising, falling.
+
+A curve that does not move at all neither rises nor falls, so all comparisons are strict.
+"""
 
 from collections.abc import Sequence
 from typing import Any
@@ -37,7 +40,7 @@ def steadier(
             f"{metric.replace('_', ' ')} ranges over {ranges[OURS].mean():.3f}, "
             f"others over {theirs.mean():.3f}"
         )
-        return Verdict(found.compared(), evidence)
+        return Verdict(found.compared(strictly=True), evidence)
 
     return lambda rows: most([one(rows, metric) for metric in metrics])
 
@@ -51,16 +54,13 @@ def best_inside(axis: str, case: str, metrics: Sequence[str], *, method: str = O
             return Verdict(UNKNOWN, f"{metric}: fewer than three points")
         inside = table.mean().iloc[1:-1].idxmax()
         ends = (table.columns[0], table.columns[-1])
-        words = f"{metric.replace('_', ' ')} best between the ends at {axis} = {inside:g}"
-        return every(
-            [
-                Verdict(
-                    estimate(table[inside] - table[end], exact=is_exact(rows)).compared(),
-                    f"{words}: {_mean(table, inside)} against {_mean(table, end)} at {end:g}",
-                )
-                for end in ends
-            ]
+        evidence = (
+            f"{case}, {metric.replace('_', ' ')}: {_mean(table, inside)} at {inside:g}, "
+            f"{_mean(table, ends[0])} and {_mean(table, ends[1])} at the ends"
         )
+        gains = [estimate(table[inside] - table[end], exact=is_exact(rows)) for end in ends]
+        outcome = every([Verdict(gain.compared(strictly=True), "") for gain in gains]).outcome
+        return Verdict(outcome, evidence)
 
     return lambda rows: every([one(rows, metric) for metric in metrics])
 
@@ -79,7 +79,7 @@ def moves(metric: str, axis: str, case: str, direction: str, *, method: str = OU
             f"{metric.replace('_', ' ')} {table[first].mean():.4f} at {axis} = {first:g}, "
             f"{table[last].mean():.4f} at {last:g}"
         )
-        return Verdict(found.compared(), evidence)
+        return Verdict(found.compared(strictly=True), evidence)
 
     return verdict
 
@@ -99,7 +99,7 @@ def worse_at(end: str, metric: str, axis: str, case: str, *, method: str = OURS)
             f"{metric.replace('_', ' ')} {_mean(table, at)} at {axis} = {at:g}, "
             f"{_mean(table, top)} at {top:g}"
         )
-        return Verdict(found.compared(), evidence)
+        return Verdict(found.compared(strictly=True), evidence)
 
     return verdict
 

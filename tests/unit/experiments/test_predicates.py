@@ -55,6 +55,13 @@ def test_smaller_gaps_are_better():
     assert turned(rows).outcome == FAILS
 
 
+def test_equal_methods_are_not_worse_but_neither_is_better():
+    rows = measured({"fairsmooth": 0.8})
+    rows = pd.concat([rows, rows.assign(method="arl")])
+    assert best_in_all((CASE,), ("accuracy",), others=("arl",))(rows).outcome == HOLDS
+    assert better_in_all("arl", (CASE,), ("accuracy",))(rows).outcome == FAILS
+
+
 def test_printed_ties_count_as_best_but_not_as_beyond():
     printed = read_printed("case adult-sex\nmethod accuracy\narl .84\nfairsmooth .84")
     assert best_in_most((CASE,), ("accuracy",), others=("arl",))(printed).outcome == HOLDS

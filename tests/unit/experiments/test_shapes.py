@@ -40,9 +40,21 @@ def test_for_gaps_a_valley_is_best_inside():
     valley = curve({0.25: 0.2, 1.0: 0.1, 2.0: 0.3}, metric="demographic_parity")
     assert best_inside("sigma", CASE, ("demographic_parity",))(valley).outcome == HOLDS
     assert (
-        "0.101 against 0.201"
+        "0.101 at 1, 0.201 and 0.301 at the ends"
         in best_inside("sigma", CASE, ("demographic_parity",))(valley).evidence
     )
+
+
+def test_a_flat_curve_neither_rises_nor_falls_nor_has_a_best_point():
+    flat = curve({0.25: 0.8, 1.0: 0.8, 2.0: 0.8})
+    for claim in (
+        best_inside("sigma", CASE, ("accuracy",)),
+        moves("accuracy", "sigma", CASE, "falls"),
+        moves("accuracy", "sigma", CASE, "rises"),
+        worse_at("first", "accuracy", "sigma", CASE),
+        worse_at("last", "accuracy", "sigma", CASE),
+    ):
+        assert claim(flat).outcome == FAILS
 
 
 def test_directions():

@@ -191,7 +191,7 @@ def _reach(units: Units, variance: Tensor, tail: float, link: str) -> Tensor:
     curvature = 2.0 * tail / alone.square()
     if link == "probit":
         return (2.0 * tail / (curvature + 1.0)).sqrt()
-    exponent = tail + 2.0
+    exponent = tail + 3.5
     return 2.0 * exponent / (math.pi + (math.pi**2 + 2.0 * exponent * curvature).sqrt())
 
 
