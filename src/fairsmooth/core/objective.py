@@ -30,11 +30,12 @@ def disparity_gradient(group_parameters: Tensor) -> Tensor:
     return 2.0 * len(group_parameters) * (group_parameters - group_parameters.mean(0))
 
 
-def label_log_probability(scores: Tensor, y: Tensor) -> Tensor:
+def label_log_probability(scores: Tensor, y: Tensor, *, error: float = 0.0) -> Tensor:
     r"""Return :math:`\log P(y)` per row for scores :math:`P(y = 1)` and labels 0 or 1.
 
-    Scores are kept a rounding error away from 0 and 1, so that a row the
-    classifier is certain and wrong about costs much but not infinity.
+    Probabilities are kept away from 0 by the error of the scores, or by a rounding
+    error: below that they mean nothing, and a row the classifier is certain and wrong
+    about should cost much but not infinity.
     """
     chosen = torch.where(y > 0.5, scores, 1.0 - scores)
-    return chosen.clamp_min(torch.finfo(scores.dtype).eps).log()
+    return chosen.clamp_min(max(error, torch.finfo(scores.dtype).eps)).log()

@@ -30,6 +30,9 @@ from fairsmooth.core.smoothing.sampled import weight_pair_scores
 # the logistic, and the loss and its gradient agree to rounding.
 _TRAINING_NODES = 8
 
+# Exact scores of a hidden layer have an absolute error below this.
+_EXACT_ERROR = 1e-6
+
 # Columns that are constant or overlap have no curvature of their own.
 _LEAST_CURVATURE = 1e-4
 # Beyond this a matrix of second derivatives costs more than it saves.
@@ -160,6 +163,10 @@ class NetworkLikelihood(Likelihood):
     def scores(self, parameters: Tensor, rows: Tensor, seed: int) -> Tensor:
         """Return exact scores."""
         return smooth_network(self.network, parameters, rows, sigma=self.sigma, link=self.link)
+
+    def log_probability(self, parameters: Tensor, rows: Tensor, y: Tensor, seed: int) -> Tensor:
+        """Return log-probabilities down to the absolute error of the scores."""
+        return label_log_probability(self.scores(parameters, rows, seed), y, error=_EXACT_ERROR)
 
 
 class UnsmoothedLikelihood(Likelihood):
