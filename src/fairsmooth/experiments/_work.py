@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import sklearn
 import torch
-from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+from threadpoolctl import threadpool_limits
 
 import fairsmooth
 from fairsmooth.experiments._ceiling_job import ceilings

