@@ -81,7 +81,7 @@ def tune(
     with tempfile.TemporaryDirectory() as folder:
         journal = Path(storage) if storage is not None else Path(folder) / "trials.journal"
         _run(work, journal, _Plan(limits, space, n_trials, n_jobs, random_state), callback)
-        table = _table(journal, space)
+        table = _table(journal, space, limits)
     position, feasible = choose(table[list(OBJECTIVES)], limits)
     table["pareto"] = pareto_front(table)
     table["feasible"] = [limits.excess(row) == 0.0 for _, row in table.iterrows()]
@@ -182,7 +182,7 @@ def _work_on(
 def _objective(trial: Any, study: Any, work: _Work, plan: _Plan) -> tuple[float, ...]:
     import optuna
 
-    parameters = plan.space.suggest(trial)
+    parameters = plan.space.suggest(trial, plan.limits)
     seed = seed_from(plan.seed, "trial") % 2**31
     first = work.measure(parameters, work.first_rung, seed)
     if _hopeless(first, study):
@@ -229,7 +229,7 @@ def _finished(study: Any) -> list[Any]:
     return list(study.get_trials(deepcopy=False, states=(TrialState.COMPLETE, TrialState.PRUNED)))
 
 
-def _table(journal: Path, space: SearchSpace) -> pd.DataFrame:
+def _table(journal: Path, space: SearchSpace, limits: Limits) -> pd.DataFrame:
     optuna = _optuna()
     backend = optuna.storages.journal.JournalFileBackend(str(journal))
     study = optuna.load_study(
@@ -239,7 +239,7 @@ def _table(journal: Path, space: SearchSpace) -> pd.DataFrame:
     for trial in _finished(study):
         if trial.values is None:
             continue
-        parameters = space.suggest(optuna.trial.FixedTrial(trial.params))
+        parameters = space.suggest(optuna.trial.FixedTrial(trial.params), limits)
         rows.append(
             {
                 "trial": trial.number,

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Any
 
+from fairsmooth.tuning.trials import Limits
+
 
 @dataclass(frozen=True)
 class SearchSpace:
@@ -30,8 +32,12 @@ class SearchSpace:
     link: tuple[str, ...] = ("probit",)
     hidden_layer_sizes: tuple[tuple[int, ...], ...] = ((),)
 
-    def suggest(self, trial: Any) -> dict[str, Any]:
-        """Let an Optuna trial choose one point."""
+    def suggest(self, trial: Any, limits: Limits) -> dict[str, Any]:
+        """Let an Optuna trial choose one point.
+
+        Where the user allows a gap, how much of it the parity extension leaves alone is
+        searched too: penalising a gap below its limit costs accuracy for nothing.
+        """
         chosen = {
             name: trial.suggest_float(name, *getattr(self, name), log=True)
             for name in ("sigma", "alpha", "weight_decay")
@@ -42,6 +48,10 @@ class SearchSpace:
         if chosen["parity"] is not None:
             chosen["parity_weight"] = trial.suggest_float(
                 "parity_weight", *self.parity_weight, log=True
+            )
+            chosen["parity_tolerance"] = tuple(
+                0.0 if limit is None else limit * trial.suggest_float(f"tolerated_{name}", 0.0, 1.0)
+                for name, limit in (("dp", limits.max_dp), ("eo", limits.max_eo))
             )
         return chosen
 

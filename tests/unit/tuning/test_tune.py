@@ -95,3 +95,12 @@ def test_refuses_what_cannot_be_searched(biased, monkeypatch):
     monkeypatch.setitem(sys.modules, "optuna", None)
     with pytest.raises(InputError, match=r"pip install 'fairsmooth\[tune\]'"):
         run(biased)
+
+
+def test_what_the_limits_allow_may_be_left_alone(biased):
+    space = SearchSpace(parity=("both",))
+    tuned = run(biased, space=space, limits=Limits(max_dp=0.1, max_eo=0.2))
+    dp, eo = tuned.parameters["parity_tolerance"]
+    assert 0.0 <= dp <= 0.1
+    assert 0.0 <= eo <= 0.2
+    assert run(biased, space=space).parameters["parity_tolerance"] == (0.0, 0.0)
