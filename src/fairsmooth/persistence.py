@@ -81,7 +81,7 @@ def save(
     }
     text = canonical(plain)
     metadata = {"fairsmooth": text, "digest": digest(text, tensors)}
-    _atomic.write_bytes(path, to_bytes(tensors, metadata=metadata))
+    _atomic.write_bytes(path, _same_bytes(to_bytes(tensors, metadata=metadata)))
 
 
 def load(path: str | os.PathLike[str], *, module: nn.Module | None = None) -> FairSmoothClassifier:
@@ -134,6 +134,18 @@ def digest(text: str, tensors: Mapping[str, Floats]) -> str:
         sha.update(f"{name}\0{tensor.dtype}\0{shape}\0".encode())
         sha.update(np.ascontiguousarray(tensor).astype("<f8", copy=False).tobytes())
     return sha.hexdigest()
+
+
+def _same_bytes(contents: bytes) -> bytes:
+    """Sort the header of a safetensors file, so that the same model gives the same bytes.
+
+    The library keeps metadata in a hash map, whose order changes from call to call.
+    """
+    size = int.from_bytes(contents[:8], "little")
+    header = json.loads(contents[8 : 8 + size])
+    text = json.dumps(header, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
+    text += b" " * (-len(text) % 8)  # the format wants the data aligned
+    return len(text).to_bytes(8, "little") + text + contents[8 + size :]
 
 
 def _tensors(classifier: FairSmoothClassifier) -> dict[str, Floats]:

@@ -38,6 +38,14 @@ def test_round_trip_predicts_the_same_bits(fitted, path, biased):
     np.testing.assert_array_equal(loaded.predict_proba_free(biased.X, fitted.groups_[0]), free)
 
 
+def test_the_same_model_gives_the_same_bytes(fitted, tmp_path):
+    contents = set()
+    for number in range(8):
+        save(fitted, tmp_path / f"m{number}")
+        contents.add((tmp_path / f"m{number}").read_bytes())
+    assert len(contents) == 1
+
+
 def test_encoder_and_notes_travel_with_the_model(fitted, tmp_path):
     table = pd.DataFrame({"age": [20, 30, 40, 50], "job": ["a", "b", "a", "b"]})
     encoder = TableEncoder.learn(table)
