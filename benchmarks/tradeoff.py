@@ -109,15 +109,16 @@ def thresholds(constraint: str, train: FairDataset, seed: int) -> tuple[Decide, 
 
 
 def parity_candidates(limits: Limits) -> Iterator[Row]:
-    """Yield gaps to leave alone, at most those allowed, and a tie that keeps the certificate."""
-    for dp, eo, weight in product((0.3, 0.6, 0.9), (0.2, 0.8), (0.4, 0.8, 1.6)):
+    """Yield gaps to aim at, at most those allowed, and a tie that keeps the certificate."""
+    goals = np.array([limits.max_dp, limits.max_eo])
+    for share, weight, sigma in product((0.3, 0.6, 0.9), (0.7, 1.5, 3.0), (0.5, 1.0)):
         yield {
             "link": "probit",
-            "sigma": 0.5,
+            "sigma": sigma,
             "alpha": 2.0,
             "parity": "both",
             "parity_weight": weight,
-            "parity_tolerance": (dp * float(limits.max_dp or 0), eo * float(limits.max_eo or 0)),
+            "parity_tolerance": tuple(float(goal) for goal in share * goals),
         }
 
 
