@@ -15,6 +15,7 @@ from statistics import mean
 import numpy as np
 import torch
 from _report import Goal, Row, arguments, at_least, at_most, report
+from threadpoolctl import threadpool_limits
 
 from fairsmooth.baselines import Method, methods
 from fairsmooth.datasets import FairDataset, load_adult, load_compas
@@ -107,6 +108,7 @@ def main() -> None:
     parser.add_argument("--cases", nargs="*", default=["compas-sex", "adult-sex"])
     options = parser.parse_args()
     torch.set_num_threads(1)
+    threadpool_limits(1)
     rows = list(trials(options))
     report(list(goals(rows)), rows, as_json=options.json)
 
