@@ -172,23 +172,25 @@ class FairMixupClassifier(GroupClassifier):
     def _loss(
         self, rows: Tensor, labels: Tensor, cells: Cells, generator: torch.Generator
     ) -> Tensor:
-        logits = self.network_(rows).squeeze(-1)
+        # Mixing commutes with the first layer, which is affine, so that both parts share it.
+        layers = list(self.network_)
+        first, rest = layers[0](rows), nn.Sequential(*layers[1:])
+        logits = rest(first).squeeze(-1)
         losses = nn.functional.binary_cross_entropy_with_logits(logits, labels, reduction="none")
         risks = losses.mean(dim=2)
         shares = torch.ones_like(risks)
         if self.risk == "population":
             shares = torch.tensor([[float(len(own)) for own in block] for block in cells])
         risk = (risks * shares).sum() / shares.sum()
-        return risk + self.penalty_weight * self._penalty(rows, generator)
+        return risk + self.penalty_weight * self._penalty(rest, first, generator)
 
-    def _penalty(self, rows: Tensor, generator: torch.Generator) -> Tensor:
-        pairs = torch.tensor(list(combinations(range(rows.shape[1]), 2)))
+    def _penalty(self, network: nn.Sequential, rows: Tensor, generator: torch.Generator) -> Tensor:
+        pairs = list(combinations(rows.unbind(dim=1), 2))
         if self.pairs == "random":
-            pairs = pairs[torch.randint(len(pairs), (1,), generator=generator)]
+            pairs = [pairs[int(torch.randint(len(pairs), (1,), generator=generator))]]
         positions = torch.rand((len(rows), len(pairs)), generator=generator)
-        slopes = path_slopes(
-            self.network_, rows[:, pairs[:, 0]], rows[:, pairs[:, 1]], positions=positions
-        )
+        start, end = (torch.stack(side, dim=1) for side in zip(*pairs, strict=True))
+        slopes = path_slopes(network, start, end, positions=positions)
         return slopes.abs().mean(dim=1).sum()
 
     def _gap(self, rows: Tensor, cells: Cells) -> float:
@@ -239,13 +241,14 @@ def path_slopes(network: nn.Sequential, start: Tensor, end: Tensor, *, positions
     ----------
     Chuang and Mroueh 2021, regulariser of Fair Mixup for demographic parity.
     """
-    t = positions[..., None, None]
-    values, tangents = t * start + (1 - t) * end, end - start
+    tangents = end - start
+    values = end - positions[..., None, None] * tangents
     for layer in network:
         if isinstance(layer, nn.Linear):
             values, tangents = layer(values), tangents @ layer.weight.mT
         else:
-            values, tangents = values.relu(), tangents * (values > 0)
+            active = (values > 0).to(values.dtype)
+            values, tangents = values * active, tangents * active
     scores = torch.sigmoid(values)
     return (scores * (1 - scores) * tangents).squeeze(-1).mean(dim=-1)
 

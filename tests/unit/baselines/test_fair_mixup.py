@@ -93,8 +93,13 @@ def test_penalty_adds_labels_and_averages_pairs():
                 positions=positions[label, pair],
             )
             expected += abs(slope.item()) / 3
-    penalty = model._penalty(rows, torch.Generator().manual_seed(7))
-    assert penalty.item() == pytest.approx(expected, rel=1e-5)
+    # Of the whole network, and of the rest of it behind the first layer's output.
+    for network, given in (
+        (model.network_, rows),
+        (model.network_[1:], model.network_[0](rows)),
+    ):
+        penalty = model._penalty(network, given, torch.Generator().manual_seed(7))
+        assert penalty.item() == pytest.approx(expected, rel=1e-5)
 
 
 def test_demographic_parity_penalty_closes_the_gap():

@@ -157,6 +157,16 @@ def test_without_a_passing_interval_accuracy_decides(biased):
     assert model.rule_.accuracy == max(rule.accuracy for rule in model.rules_)
 
 
+def test_a_tiny_group_does_not_void_every_interval(biased):
+    X, y, groups = biased
+    groups = groups.copy()
+    groups[:12] = 2
+    model = GroupFairClassifier().fit(X, y, sensitive_features=groups)
+    # To the Gaussian nobody is likely to be one of twelve in 3,000, whatever the row.
+    assert model._density.cells(X).sum(axis=1).mean(axis=0)[2] < 1e-6
+    assert model.rule_.accuracy > max(y.mean(), 1 - y.mean())
+
+
 def test_the_published_intervals(biased):
     X, y, groups = biased
     model = GroupFairClassifier(tau=0.8).fit(X, y, sensitive_features=groups)
