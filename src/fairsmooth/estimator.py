@@ -19,6 +19,7 @@ from fairsmooth.training.fit import Settings, train
 from fairsmooth.training.groups import Groups
 from fairsmooth.training.history import Record, Report
 from fairsmooth.training.parity import PARITIES
+from fairsmooth.training.problem import GROUP_WEIGHTS
 from fairsmooth.training.threshold import choose_threshold
 
 LINKS = ("logistic", "probit")
@@ -63,6 +64,9 @@ class FairSmoothClassifier(GroupClassifier):
     parity_tolerance : (float, float)
         Demographic parity gap and equalized odds gap (sum) up to which nothing is
         penalised. With a large weight these act as constraints.
+    group_weights : {"equal", "share"}
+        Weight of a group's mean loss in the objective: the same for all (the paper),
+        or in proportion to its rows (extension), which favours overall accuracy.
     center : {"mean", "ball"}
         ``W*`` as the mean (the paper) or the centre of the smallest ball (extension).
     solver : {"auto", "lbfgs", "sgd", "adam"}
@@ -158,6 +162,7 @@ class FairSmoothClassifier(GroupClassifier):
         parity: str | None = None,
         parity_weight: float = 0.0,
         parity_tolerance: tuple[float, float] = (0.0, 0.0),
+        group_weights: str = "equal",
         center: str = "mean",
         solver: str = "auto",
         max_iter: int | None = None,
@@ -186,6 +191,7 @@ class FairSmoothClassifier(GroupClassifier):
         self.parity = parity
         self.parity_weight = parity_weight
         self.parity_tolerance = parity_tolerance
+        self.group_weights = group_weights
         self.center = center
         self.solver = solver
         self.max_iter = max_iter
@@ -325,6 +331,7 @@ class FairSmoothClassifier(GroupClassifier):
         _validate.one_of(LINKS, link=self.link)
         _validate.one_of(SOLVERS, solver=self.solver)
         _validate.one_of(SMOOTHINGS, smoothing=self.smoothing)
+        _validate.one_of(GROUP_WEIGHTS, group_weights=self.group_weights)
         _validate.one_of(tuple(CENTERS), center=self.center)
         _validate.in_range(0.0, 0.9, validation_fraction=self.validation_fraction)
         if self.parity is not None:

@@ -4,6 +4,7 @@ import pytest
 import torch
 from scipy.optimize import minimize
 from scipy.special import expit, ndtr
+from sklearn.linear_model import LogisticRegression
 
 from fairsmooth import FairSmoothClassifier
 from fairsmooth.core.architecture import Network
@@ -15,14 +16,30 @@ def fit(data, **parameters):
     return classifier.fit(data.X, data.y, sensitive_features=data.sensitive_features)
 
 
-def test_objective_is_minimised_as_an_independent_solver_would(biased):
+@pytest.fixture
+def uneven(biased):
+    """Three rows of one group to one of the other."""
+    kept = np.flatnonzero((biased.groups.codes == 0) | (np.arange(len(biased)) % 3 == 0))
+    return biased.take(kept)
+
+
+@pytest.mark.parametrize("group_weights", ["equal", "share"])
+def test_objective_is_minimised_as_an_independent_solver_would(uneven, group_weights):
     """Eq. (15) written out with NumPy and minimised by another method."""
     sigma, alpha, decay = 0.7, 0.3, 1e-3
     clf = fit(
-        biased, sigma=sigma, alpha=alpha, weight_decay=decay, link="probit", tol=1e-9, max_iter=2000
+        uneven,
+        sigma=sigma,
+        alpha=alpha,
+        weight_decay=decay,
+        group_weights=group_weights,
+        link="probit",
+        tol=1e-9,
+        max_iter=2000,
     )
-    X, y = biased.X.to_numpy(), biased.y
-    codes = np.array([clf.groups_.index(g) for g in biased.sensitive_features])
+    X, y = uneven.X.to_numpy(), uneven.y
+    codes = np.array([clf.groups_.index(g) for g in uneven.sensitive_features])
+    weights = {"equal": np.ones(2), "share": 2 * np.bincount(codes) / len(codes)}[group_weights]
     inputs = np.column_stack([X, np.ones(len(X))])
     spread = np.sqrt(1 + sigma**2 * (inputs**2).sum(1))
 
@@ -32,13 +49,24 @@ def test_objective_is_minimised_as_an_independent_solver_would(biased):
         for k in (0, 1):
             rows = codes == k
             scores = ndtr((2 * y[rows] - 1) * (inputs[rows] @ W[k]) / spread[rows])
-            value -= np.log(scores).mean()
+            value -= weights[k] * np.log(scores).mean()
         return value
 
     ours = clf.group_parameters_.ravel()
     other = minimize(objective, np.zeros_like(ours), method="BFGS", options={"gtol": 1e-8})
     np.testing.assert_allclose(ours, other.x, atol=2e-5)
     assert objective(ours) <= other.fun + 1e-10
+
+
+@pytest.mark.parametrize("group_weights", ["equal", "share"])
+def test_groups_tied_hard_are_one_weighted_logistic_regression(uneven, group_weights):
+    clf = fit(uneven, sigma=0.0, alpha=1e6, group_weights=group_weights, weight_decay=0.0, tol=1e-9)
+    _, codes, counts = np.unique(uneven.sensitive_features, return_inverse=True, return_counts=True)
+    rows = {"equal": 1.0 / counts[codes], "share": np.ones(len(codes))}[group_weights]
+    pooled = LogisticRegression(C=np.inf, tol=1e-10, max_iter=10_000)
+    pooled.fit(uneven.X, uneven.y, sample_weight=rows)
+    expected = np.append(pooled.coef_, pooled.intercept_)
+    np.testing.assert_allclose(clf.parameters_, expected, atol=1e-4)
 
 
 def test_scores_equal_plain_sampling_of_weights(biased):
@@ -186,6 +214,7 @@ def test_verbose_prints_to_standard_error(biased, capsys):
         ({"link": "cauchit"}, "one of 'logistic', 'probit', got link='cauchit'"),
         ({"solver": "newton"}, "got solver='newton'"),
         ({"center": "median"}, "got center='median'"),
+        ({"group_weights": "size"}, "one of 'equal', 'share', got group_weights='size'"),
         ({"parity": "calibration"}, "got parity='calibration'"),
         ({"threshold": 1.5}, "Expected threshold between"),
         ({"threshold": "best"}, "got threshold='best'"),

@@ -57,6 +57,10 @@ def command(
     parity_weight: Annotated[
         float, typer.Option("--parity-weight", help="Weight of the parity term.")
     ] = 0.0,
+    group_weights: Annotated[
+        str,
+        typer.Option("--group-weights", help="Groups weigh equal, or by share (extension)."),
+    ] = "equal",
     max_iter: Annotated[
         int | None, typer.Option("--max-iter", help="Most iterations or epochs.")
     ] = None,
@@ -73,6 +77,7 @@ def command(
         alpha=alpha,
         parity=parity,
         parity_weight=parity_weight,
+        group_weights=group_weights,
         random_state=seed,
         max_iter=max_iter,
     )

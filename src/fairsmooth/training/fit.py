@@ -18,7 +18,7 @@ from fairsmooth.training.groups import Groups
 from fairsmooth.training.history import Record, Report
 from fairsmooth.training.lbfgs import solve_lbfgs
 from fairsmooth.training.likelihood import choose_likelihood
-from fairsmooth.training.problem import Problem
+from fairsmooth.training.problem import Problem, weigh_groups
 from fairsmooth.training.stochastic import Schedule, solve_stochastic
 
 _LEARNING_RATES = {"sgd": 0.05, "adam": 0.003}
@@ -35,6 +35,7 @@ class Settings:
     parity: str | None
     parity_weight: float
     parity_tolerance: tuple[float, float]
+    group_weights: str
     solver: str
     max_iter: int | None
     batch_size: int
@@ -215,6 +216,7 @@ class _Solver:
             likelihood=self.likelihood,
             alpha=settings.alpha,
             weight_decay=settings.weight_decay,
+            group_weights=weigh_groups(settings.group_weights, [len(y) for y in self.data.y]),
             parity=settings.parity,
             parity_weight=settings.parity_weight,
             parity_tolerance=settings.parity_tolerance,

@@ -11,6 +11,8 @@ from fairsmooth.core.objective import disparity
 from fairsmooth.training.likelihood import Likelihood
 from fairsmooth.training.parity import parity_penalty
 
+GROUP_WEIGHTS = ("equal", "share")
+
 
 @dataclass(frozen=True)
 class Batch:
@@ -42,7 +44,7 @@ class Terms:
 class Problem:
     r"""The objective of Eq. (15), with weight decay and the optional parity term.
 
-    .. math:: \sum_k L_k(W_k) + \alpha \sum_{k<l} \lVert W_k - W_l\rVert^2
+    .. math:: \sum_k u_k L_k(W_k) + \alpha \sum_{k<l} \lVert W_k - W_l\rVert^2
               + \lambda \sum_k \lVert W_k\rVert^2 + \gamma\, \text{gap}(\bar W)
 
     Attributes
@@ -53,6 +55,8 @@ class Problem:
         Weight of the tie.
     weight_decay : float
         :math:`\lambda`; makes groups with separable data converge.
+    group_weights : tuple of float, optional
+        :math:`u_k`; 1 for every group if None, as in the paper.
     parity, parity_weight, parity_tolerance, threshold
         The extension of :mod:`fairsmooth.training.parity`, on the overall classifier.
     """
@@ -60,6 +64,7 @@ class Problem:
     likelihood: Likelihood
     alpha: float
     weight_decay: float
+    group_weights: tuple[float, ...] | None = None
     parity: str | None = None
     parity_weight: float = 0.0
     parity_tolerance: tuple[float, float] = (0.0, 0.0)
@@ -77,7 +82,7 @@ class Problem:
         """Evaluate the objective for parameters ``(K, m)`` on a batch, under autograd."""
         losses = self._losses(group_parameters, batch, seed)
         tie = disparity(group_parameters)
-        objective = losses.sum() + self.alpha * tie
+        objective = self._total(losses) + self.alpha * tie
         if self.weight_decay:
             objective = objective + self.weight_decay * group_parameters.square().sum()
         if self.parity is not None and self.parity_weight:
@@ -92,6 +97,11 @@ class Problem:
             objective = objective + self.parity_weight * gap
         return Terms(objective, losses, tie)
 
+    def _total(self, losses: Tensor) -> Tensor:
+        if self.group_weights is None:
+            return losses.sum()
+        return losses @ losses.new_tensor(self.group_weights)
+
     def _losses(self, group_parameters: Tensor, batch: Batch, seed: int) -> Tensor:
         log_probability = self.likelihood.log_probability
         if isinstance(batch.labels, Tensor):
@@ -104,3 +114,16 @@ class Problem:
             stacked = overall.expand(len(batch.labels), -1)
             return self.likelihood.scores(stacked, batch.rows, seed).unbind()
         return [self.likelihood.scores(overall, rows, seed) for rows in batch.rows]
+
+
+def weigh_groups(kind: str, sizes: Sequence[int]) -> tuple[float, ...] | None:
+    """Return the groups' weights in the objective, whose mean is 1; None if all are equal.
+
+    Examples
+    --------
+    >>> weigh_groups("share", [300, 100])
+    (1.5, 0.5)
+    """
+    if kind == "equal":
+        return None
+    return tuple(len(sizes) * size / sum(sizes) for size in sizes)

@@ -20,6 +20,8 @@ class SearchSpace:
         Choices of the parity extension; None is the paper's objective.
     link : tuple of str
         Choices of the link.
+    group_weights : tuple of str
+        Choices of how groups weigh in the objective.
     hidden_layer_sizes : tuple of tuples
         Choices of the architecture.
     """
@@ -30,6 +32,7 @@ class SearchSpace:
     parity_weight: tuple[float, float] = (0.02, 4.0)
     parity: tuple[str | None, ...] = (None, "demographic_parity", "equalized_odds", "both")
     link: tuple[str, ...] = ("probit",)
+    group_weights: tuple[str, ...] = ("equal", "share")
     hidden_layer_sizes: tuple[tuple[int, ...], ...] = ((),)
 
     def suggest(self, trial: Any, limits: Limits) -> dict[str, Any]:
@@ -43,6 +46,7 @@ class SearchSpace:
             for name in ("sigma", "alpha", "weight_decay")
         }
         chosen["link"] = self._choice(trial, "link")
+        chosen["group_weights"] = self._choice(trial, "group_weights")
         chosen["hidden_layer_sizes"] = self._choice(trial, "hidden_layer_sizes")
         chosen["parity"] = self._choice(trial, "parity")
         if chosen["parity"] is not None:
