@@ -27,7 +27,7 @@ from fairsmooth.experiments._work import work
 
 PROCESSES = 2
 MOST = {"smoke": 90.0, "laptop": 40.0 * 60, "paper": 4.0 * 3600}
-RESULTS = Path(__file__).parents[1] / "results"
+RESULTS = Path(__file__).parents[1] / "results" / "reproduce"
 # Of these columns a second run may change the values.
 TIMES = {"seconds", "draw_seconds", "slowdown"}
 
