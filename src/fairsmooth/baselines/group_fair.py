@@ -60,9 +60,8 @@ class GroupFairClassifier(GroupClassifier):
     + l_k (b P(z{=}k|x) - P(y{=}0,z{=}k|x))` with :math:`u, l \ge 0`. Intervals are
     :math:`a = 0, .1, .2, \dots < \tau` and :math:`b = \min(1, (a + .01)/\tau)`; the
     one of best training accuracy is kept among those whose training ratio is at
-    least :math:`\tau` minus ``ratio_slack``. If there is none, :math:`P(z{=}k)`
-    becomes the mean of the estimate in place of the group's share, and if there is
-    none then either, the most accurate of these rules is kept.
+    least :math:`\tau` minus ``ratio_slack``. If there is none, no ratio is asked for,
+    and ``rule_.ratio`` tells so.
     ``predict_proba`` is :math:`s + 1/2`, clipped to [0, 1].
 
     Given the true :math:`P(y, z \mid x)` the rule is optimal for its interval;
@@ -101,7 +100,7 @@ class GroupFairClassifier(GroupClassifier):
     rule_ : Rule
         The chosen interval and its multipliers.
     rules_ : tuple of Rule
-        All of them.
+        Those of all intervals.
 
     Notes
     -----
@@ -114,7 +113,7 @@ class GroupFairClassifier(GroupClassifier):
     step of the best start, for a reference to the list is kept instead of a copy.
     (3) Its Gaussian gives density 0 off a singular support; here a pseudo-inverse
     stands in its place. (4) If no interval passes, the
-    AIF360 edition fails and the original asks for no ratio at all; see above for here.
+    AIF360 edition fails; the original asks for no ratio at all, as here.
     The published default is false discovery rate in AIF360; here the selection rate.
     More than two groups, and the other two rates, are extensions.
 
@@ -154,19 +153,18 @@ class GroupFairClassifier(GroupClassifier):
     def _fit(self, X: Floats, y: Labels, groups: Groups) -> None:
         self._check()
         self._density: CellDensity = _DENSITIES[self.density](X, y, groups.codes)
-        # Of a tiny group the Gaussian is sure that nobody belongs to it; no rule then gives it
-        # a rate, until the estimate is divided by its own mass.
-        for masses in (_cell_masses(y, groups), self._density.cells(X).mean(axis=0)):
-            self._masses = masses
-            terms = self._terms(X)
-            self.rules_ = tuple(
-                self._rule(low, high, found, terms=terms, y=y, codes=groups.codes)
-                for low, high, found in self._solutions(terms)
-            )
-            passing = [rule for rule in self.rules_ if rule.ratio >= self.tau - self.ratio_slack]
-            if passing:
-                break
-        self.rule_ = max(passing or self.rules_, key=lambda rule: rule.accuracy)
+        self._masses = _cell_masses(y, groups)
+        terms = self._terms(X)
+        self.rules_ = tuple(
+            self._rule(low, high, found, terms=terms, y=y, codes=groups.codes)
+            for low, high, found in self._solutions(terms)
+        )
+        passing = [rule for rule in self.rules_ if rule.ratio >= self.tau - self.ratio_slack]
+        if passing:
+            self.rule_ = max(passing, key=lambda rule: rule.accuracy)
+        else:
+            free = np.zeros(2 * len(groups.labels))
+            self.rule_ = self._rule(0.0, 1.0, free, terms=terms, y=y, codes=groups.codes)
 
     def _scores(self, X: Floats) -> Floats:
         return np.clip(_score(self._terms(X), self.rule_) + 0.5, 0.0, 1.0)
