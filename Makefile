@@ -24,6 +24,7 @@ bench: $(STAMP)
 	@for b in benchmarks/[a-z]*.py; do echo "== $$b"; $(BIN)/python $$b --quick || exit 1; done
 
 docs: $(STAMP)
+	$(BIN)/python tools/fill_tables.py
 	$(BIN)/python tools/build_docs.py
 
 $(STAMP): pyproject.toml constraints.txt

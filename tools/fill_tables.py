@@ -1,0 +1,125 @@
+"""Copy the tables of README and docs from the committed results, so that no figure is typed."""
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from statistics import mean
+from typing import Any
+
+ROOT = Path(__file__).parents[1]
+RESULTS = ROOT / "results"
+MEASURES = ("accuracy", "demographic_parity", "equalized_odds_sum")
+PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))
+
+
+def tradeoff_short() -> str:
+    """Return methods down, settings across: accuracy / ΔDP / ΔEO."""
+    rows = _tradeoff()
+    settings = list(dict.fromkeys(row["setting"] for row in rows))
+    cells = {(row["method"], row["setting"]): row for row in rows}
+    lines = [
+        [method, *(_triple(cells[method, setting]) for setting in settings)]
+        for method in dict.fromkeys(row["method"] for row in rows)
+    ]
+    return _table(["accuracy / ΔDP / ΔEO", *settings], lines)
+
+
+def tradeoff_full() -> str:
+    """Return one line per setting and method, with standard errors and certificate."""
+    lines = [
+        [
+            row["setting"],
+            row["method"],
+            *(_with_error(row, name) for name in (*MEASURES, "epsilon")),
+        ]
+        for row in _tradeoff()
+    ]
+    return _table(["setting", "method", "accuracy", "ΔDP", "ΔEO", "ε"], lines)
+
+
+def tradeoff_goals() -> str:
+    """Return every goal with what was reached."""
+    goals = json.loads((RESULTS / "tradeoff.json").read_text(encoding="utf-8"))["goals"]
+    lines = [
+        [
+            goal["name"],
+            f"{goal['direction']} {goal['goal']}",
+            f"{goal['value']}",
+            "yes" if goal["holds"] else "no",
+        ]
+        for goal in goals
+    ]
+    return _table(["goal", "limit", "reached", "met"], lines)
+
+
+def table1_adult() -> str:
+    """Return the first table of the reproduction's page."""
+    page = (RESULTS / "reproduce" / "index.md").read_text(encoding="utf-8")
+    section = page.split("### Adult, sex\n\n", 1)[1]
+    return section.split("\n\n", 1)[0]
+
+
+def baselines() -> str:
+    """Return what every method comes to on both datasets: means over the seeds."""
+    trials = json.loads((RESULTS / "baselines.json").read_text(encoding="utf-8"))["rows"]
+    names = (*MEASURES, "cpu_seconds")
+    lines = []
+    for case, method in dict.fromkeys((row["case"], row["method"]) for row in trials):
+        own = [row for row in trials if (row["case"], row["method"]) == (case, method)]
+        means = [mean(row[name] for row in own) for name in names]
+        lines.append([case, method, *map(_short, means[:-1]), f"{means[-1]:.1f}"])
+    return _table(["case", "method", "accuracy", "ΔDP", "ΔEO", "seconds"], lines)
+
+
+BLOCKS: dict[str, Callable[[], str]] = {
+    "tradeoff-short": tradeoff_short,
+    "tradeoff-full": tradeoff_full,
+    "tradeoff-goals": tradeoff_goals,
+    "table1-adult": table1_adult,
+    "baselines": baselines,
+}
+
+
+def filled(text: str) -> str:
+    """Return a page with every marked block made anew."""
+
+    def block(match: re.Match[str]) -> str:
+        name = match["name"]
+        return f"<!-- table: {name} -->\n{BLOCKS[name]()}\n<!-- end -->"
+
+    pattern = r"<!-- table: (?P<name>[\w-]+) -->\n.*?<!-- end -->"
+    return re.sub(pattern, block, text, flags=re.DOTALL)
+
+
+def _tradeoff() -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = json.loads(
+        (RESULTS / "tradeoff.json").read_text(encoding="utf-8")
+    )["rows"]
+    return rows
+
+
+def _triple(row: dict[str, Any]) -> str:
+    return " / ".join(_short(row[name]) for name in MEASURES)
+
+
+def _short(value: float) -> str:
+    return f"{value:.3f}".removeprefix("0")
+
+
+def _with_error(row: dict[str, Any], name: str) -> str:
+    value, error = row.get(name), row.get(f"{name}_se")
+    if value is None:
+        return "–"
+    return _short(value) if error is None else f"{_short(value)} ± {_short(error)}"
+
+
+def _table(header: list[str], lines: list[list[str]]) -> str:
+    return "\n".join(
+        "| " + " | ".join(line) + " |" for line in [header, ["---"] * len(header), *lines]
+    )
+
+
+if __name__ == "__main__":
+    for page in PAGES:
+        page.write_text(filled(page.read_text(encoding="utf-8")), encoding="utf-8")
