@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import fairsmooth
 from fairsmooth.exceptions import InputError
 from fairsmooth.tuning import Limits, SearchSpace, tune
 from fairsmooth.tuning.trials import OBJECTIVES, choose, pareto_front
@@ -104,3 +105,9 @@ def test_what_the_limits_allow_may_be_left_alone(biased):
     assert 0.0 <= dp <= 0.1
     assert 0.0 <= eo <= 0.2
     assert run(biased, space=space).parameters["parity_tolerance"] == (0.0, 0.0)
+
+
+def test_the_library_offers_it_by_its_first_name():
+    assert fairsmooth.tune is tune
+    with pytest.raises(AttributeError, match="has no attribute 'tunes'"):
+        _ = fairsmooth.tunes
