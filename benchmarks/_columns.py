@@ -9,7 +9,7 @@ from sklearn.feature_selection import VarianceThreshold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures
 
-from fairsmooth.encoding import TableEncoder
+from fairsmooth.data.encoding import TableEncoder
 
 # A product of two indicators is kept if its variance is that of a share of 5 %.
 LEAST_VARIANCE = 0.05 * 0.95

@@ -13,12 +13,12 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_val_predict, train_test_split
 
 from fairsmooth import _validate
-from fairsmooth.encoding import UNKNOWN, TableEncoder
+from fairsmooth.data.encoding import UNKNOWN, TableEncoder
+from fairsmooth.data.groups import encode_groups, require_trainable
 from fairsmooth.estimator import FairSmoothClassifier
 from fairsmooth.exceptions import InputError
 from fairsmooth.metrics import Audit, audit
 from fairsmooth.persistence import SavedModel
-from fairsmooth.training.groups import encode_groups, require_trainable
 from fairsmooth.tuning import Limits, SearchSpace, Tuned, tune
 
 

@@ -10,7 +10,7 @@ from fairsmooth import _validate
 from fairsmooth.cli.output import messages, print_certificate, print_json, print_summary, progress
 from fairsmooth.cli.pipeline import Outcome, Roles, train_on_table
 from fairsmooth.cli.tables import read_table
-from fairsmooth.encoding import UNKNOWN
+from fairsmooth.data.encoding import UNKNOWN
 from fairsmooth.estimator import FairSmoothClassifier
 from fairsmooth.exceptions import InputError
 from fairsmooth.persistence import save

@@ -8,11 +8,10 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.optimize import linprog
 
+from fairsmooth._types import Floats
 from fairsmooth.datasets import FairDataset
 from fairsmooth.experiments._data import whole
 from fairsmooth.experiments._job import Job
-
-Floats = NDArray[np.float64]
 
 # Printed gaps are rounded to two digits, so they may be this much larger.
 ROUNDING = 0.005
@@ -75,7 +74,7 @@ def fair_ceiling(
     chances = pd.factorize(cells["x"])[0] if group_blind else np.arange(len(cells))
 
     def by_chance(values: Floats) -> Floats:
-        return np.bincount(chances, weights=values)
+        return np.bincount(chances, weights=values).astype(np.float64)
 
     parts = (negatives + positives, positives, negatives)
     selection, true_positive, false_positive = (by_chance(_gap_row(p, group)) for p in parts)

@@ -21,13 +21,13 @@ from torch import nn
 
 import fairsmooth
 from fairsmooth import _atomic
+from fairsmooth._types import Floats
 from fairsmooth.core.architecture import ModuleNetwork
+from fairsmooth.core.build import AnyNetwork, build, from_plain, to_plain
 from fairsmooth.core.certificate import Certificate
-from fairsmooth.encoding import TableEncoder
+from fairsmooth.data.encoding import TableEncoder
 from fairsmooth.estimator import LINKS, SMOOTHINGS, FairSmoothClassifier
 from fairsmooth.exceptions import FairSmoothError, InputError, ModelFileError
-from fairsmooth.models.build import AnyNetwork, build, from_plain, to_plain
-from fairsmooth.training.classifier import Floats
 
 FORMAT = 1
 _MAX_BYTES = 2**30

@@ -8,7 +8,15 @@ import numpy as np
 import pandas as pd
 
 from fairsmooth import _validate
-from fairsmooth._columns import RULES, Binned, Categories, Rule, Standardised, is_numeric, numbers
+from fairsmooth.data.columns import (
+    RULES,
+    Binned,
+    Categories,
+    Rule,
+    Standardised,
+    is_numeric,
+    numbers,
+)
 from fairsmooth.exceptions import InputError
 
 NUMERIC = ("binned", "standardised")

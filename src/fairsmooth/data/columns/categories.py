@@ -7,8 +7,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from fairsmooth._columns import plain
-from fairsmooth._columns.values import Column, Floats, codes_and_texts, write_indicators
+from fairsmooth._types import Floats
+from fairsmooth.data.columns import plain
+from fairsmooth.data.columns.values import Column, codes_and_texts, write_indicators
 from fairsmooth.exceptions import InputError
 
 _SHOWN = 5

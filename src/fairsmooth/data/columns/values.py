@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from fairsmooth._types import Floats
 from fairsmooth.exceptions import InputError
 
-Floats = NDArray[np.float64]
 Column = pd.Series
 
 _NUMBERS = {"integer", "floating", "mixed-integer-float", "decimal"}

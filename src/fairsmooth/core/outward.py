@@ -8,10 +8,9 @@ last place.
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
-Floats = NDArray[np.float64]
+from fairsmooth._types import Floats
 
 _UNIT = 2.0**-53
 # Relative slack for one elementary function (division, erf, square root)

@@ -3,7 +3,7 @@ import pytest
 import torch
 from torch.nn.functional import binary_cross_entropy_with_logits
 
-from fairsmooth.training.linear_adam import LinearAdam, linear_probabilities
+from fairsmooth.baselines._kit.linear_adam import LinearAdam, linear_probabilities
 
 
 @pytest.fixture

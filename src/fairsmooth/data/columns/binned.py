@@ -7,8 +7,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from fairsmooth._columns import plain
-from fairsmooth._columns.values import Column, Floats, as_text, numbers, write_indicators
+from fairsmooth._types import Floats
+from fairsmooth.data.columns import plain
+from fairsmooth.data.columns.values import Column, as_text, numbers, write_indicators
 
 # A column with no more different values than this keeps them apart.
 FEW_VALUES = 10

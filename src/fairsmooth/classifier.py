@@ -11,11 +11,9 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from fairsmooth._types import Floats, Labels
+from fairsmooth.data.groups import Groups, encode_groups, require_trainable
 from fairsmooth.exceptions import InputError
-from fairsmooth.training.groups import Groups, encode_groups, require_trainable
-
-Floats = NDArray[np.float64]
-Labels = NDArray[np.int64]
 
 
 class GroupClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]

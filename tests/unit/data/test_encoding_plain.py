@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from fairsmooth.encoding import TableEncoder
+from fairsmooth.data.encoding import TableEncoder
 from fairsmooth.exceptions import InputError
 
 

@@ -2,8 +2,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from fairsmooth.data.groups import encode_groups, match_groups, require_trainable
 from fairsmooth.exceptions import GroupError, InputError
-from fairsmooth.training.groups import encode_groups, match_groups, require_trainable
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,10 @@ from safetensors.numpy import load_file, save_file
 from torch import nn
 
 from fairsmooth import FairSmoothClassifier, ModelFileError
-from fairsmooth.encoding import TableEncoder
+from fairsmooth.data.encoding import TableEncoder
 from fairsmooth.exceptions import InputError
-from fairsmooth.persistence import canonical, digest, load, read_model, save
+from fairsmooth.persistence import load, read_model, save
+from fairsmooth.persistence.model_file import canonical, digest
 
 
 @pytest.fixture(scope="module")

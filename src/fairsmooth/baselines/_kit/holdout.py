@@ -7,8 +7,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from fairsmooth.data.groups import Groups
 from fairsmooth.training.batching import rows_by_cell
-from fairsmooth.training.groups import Groups
 
 
 def hold_out(

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from fairsmooth.training.logistic import WeightedLogistic
+from fairsmooth.baselines._kit.logistic import WeightedLogistic
 
 
 def problem_data(*, sparse: bool, n_rows: int = 300, seed: int = 0):

@@ -6,8 +6,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from fairsmooth._columns import plain
-from fairsmooth._columns.values import Column, Floats, numbers
+from fairsmooth._types import Floats
+from fairsmooth.data.columns import plain
+from fairsmooth.data.columns.values import Column, numbers
 from fairsmooth.exceptions import InputError
 
 

@@ -5,7 +5,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from fairsmooth._types import Floats
+
 Singles = NDArray[np.float32]
 
 _DECAY_MEAN = 0.9

@@ -1,8 +1,8 @@
 import numpy as np
 import torch
 
-from fairsmooth.training.groups import Groups
-from fairsmooth.training.holdout import hold_out
+from fairsmooth.baselines._kit.holdout import hold_out
+from fairsmooth.data.groups import Groups
 
 
 def _rows(n_rows=501):

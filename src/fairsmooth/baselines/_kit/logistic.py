@@ -9,7 +9,7 @@ from scipy.optimize import minimize
 from scipy.sparse import csr_array, issparse
 from scipy.special import expit
 
-Floats = NDArray[np.float64]
+from fairsmooth._types import Floats
 
 # Below this share of nonzeros a compressed product beats a dense one.
 _SPARSE_BELOW = 0.3

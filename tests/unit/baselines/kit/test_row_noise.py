@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from fairsmooth.training.row_noise import row_noise
+from fairsmooth.baselines._kit.row_noise import row_noise
 
 
 @pytest.fixture(scope="module")

@@ -5,8 +5,8 @@ import pytest
 import torch
 from torch import nn
 
+from fairsmooth.baselines._kit.neural import build_mlp, evaluate
 from fairsmooth.exceptions import InputError
-from fairsmooth.training.neural import build_mlp, evaluate
 
 
 def generator(seed=0):

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-from fairsmooth.encoding import TableEncoder
+from fairsmooth.data.encoding import TableEncoder
 from fairsmooth.exceptions import InputError
 
 
