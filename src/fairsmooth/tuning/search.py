@@ -1,9 +1,10 @@
-"""The search itself: trials on held-out rows, resumable, in parallel processes."""
+"""The search itself: trials in rounds, resumable, in parallel processes."""
 
 import os
 import tempfile
-from collections.abc import Callable
-from dataclasses import dataclass
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -11,22 +12,21 @@ import numpy as np
 import pandas as pd
 import torch
 from joblib import Parallel, delayed
-from numpy.typing import NDArray
-from sklearn.model_selection import train_test_split
 
 from fairsmooth import _validate
 from fairsmooth._random import seed_from
-from fairsmooth.data.groups import encode_groups
 from fairsmooth.estimator import FairSmoothClassifier
 from fairsmooth.exceptions import InputError
-from fairsmooth.metrics import accuracy, demographic_parity_gap, equalized_odds_gap
+from fairsmooth.tuning.records import RecordsFile, TrialRecord, search_digest
 from fairsmooth.tuning.space import SearchSpace
 from fairsmooth.tuning.trials import OBJECTIVES, Limits, Tuned, choose, pareto_front
+from fairsmooth.tuning.work import Measured, Work
 
-# The first rung trains on this share of the rows; what is hopeless there goes no further.
-_FIRST_RUNG = 0.2
-# A trial is hopeless if another is this much better in accuracy and no worse in the rest.
-_PRUNING_MARGIN = 0.03
+# Trials of a round know the rounds before and nothing of each other, so that neither
+# processes nor interruptions change the sequence. Eight keep eight processes busy.
+_ROUND = 8
+# Drawn at random before the sampler has something to learn from: two rounds.
+_STARTUP_TRIALS = 2 * _ROUND
 
 
 def tune(
@@ -46,8 +46,9 @@ def tune(
     """Search for parameters that trade accuracy, gaps and certificate as asked.
 
     Every trial trains on one part of the rows and is judged on another part of them;
-    rows that a user keeps for testing never enter. With one job, the same seed gives
-    the same trials.
+    rows that a user keeps for testing never enter. Trial number i depends on the rows,
+    the settings, the seed and the trials of earlier rounds, and on nothing else: the
+    same seed gives the same trials for any number of jobs, interrupted or not.
 
     Parameters
     ----------
@@ -64,7 +65,8 @@ def tune(
     validation_size : float
         Share of the rows that trials are judged on.
     storage : path, optional
-        File that keeps the trials; a search that was interrupted goes on from it.
+        File that keeps the trials of one search. If it was interrupted, it goes on from
+        there; a file of another search (other rows or settings) is refused.
     random_state : int
         Seeds the split, the search and every training.
     callback : callable, optional
@@ -76,15 +78,18 @@ def tune(
     """
     _validate.positive(n_trials=n_trials, n_jobs=n_jobs)
     _validate.in_range(0.05, 0.9, validation_size=validation_size)
-    limits, space = limits or Limits(), space or SearchSpace()
-    work = _Work.of(X, y, sensitive_features, validation_size, random_state)
+    _require_optuna()
+    work = Work.of(X, y, sensitive_features, validation_size, random_state)
+    plan = _Plan(limits or Limits(), space or SearchSpace(), random_state)
+    digest = plan.digest(work)
     with tempfile.TemporaryDirectory() as folder:
-        journal = Path(storage) if storage is not None else Path(folder) / "trials.journal"
-        _run(work, journal, _Plan(limits, space, n_trials, n_jobs, random_state), callback)
-        table = _table(journal, space, limits)
-    position, feasible = choose(table[list(OBJECTIVES)], limits)
+        path = Path(storage) if storage is not None else Path(folder) / "trials.jsonl"
+        with RecordsFile.of_search(path, digest) as file:
+            _run(work, plan, file, n_trials=n_trials, n_jobs=n_jobs, callback=callback)
+            table = plan.table(file.records[:n_trials])
+    position, feasible = choose(table[list(OBJECTIVES)], plan.limits)
     table["pareto"] = pareto_front(table)
-    table["feasible"] = [limits.excess(row) == 0.0 for _, row in table.iterrows()]
+    table["feasible"] = [plan.limits.excess(row) == 0.0 for _, row in table.iterrows()]
     table["chosen"] = np.arange(len(table)) == position
     parameters = dict(table["parameters"].iloc[position])
     classifier = FairSmoothClassifier(**parameters, random_state=random_state)
@@ -95,172 +100,151 @@ def tune(
 
 @dataclass(frozen=True)
 class _Plan:
+    """What decides the sequence of trials, besides the rows."""
+
     limits: Limits
     space: SearchSpace
-    n_trials: int
-    n_jobs: int
     seed: int
 
-
-@dataclass(frozen=True)
-class _Work:
-    """The rows, cut into the part that trials learn from and the part that judges them."""
-
-    X: Any
-    y: NDArray[Any]
-    groups: NDArray[Any]
-    train: NDArray[np.intp]
-    validation: NDArray[np.intp]
-    first_rung: NDArray[np.intp]
-
-    @classmethod
-    def of(cls, X: Any, y: Any, sensitive: Any, validation_size: float, seed: int) -> "_Work":
-        X, y = np.asarray(X, dtype=np.float64), np.asarray(y)
-        encoded = encode_groups(sensitive, n_rows=len(y))
-        cells = pd.factorize(y)[0] * len(encoded.labels) + encoded.codes
-        smallest = np.bincount(cells)[np.unique(cells)].min()
-        if smallest < 4:
-            raise InputError(
-                "Expected at least 4 rows of every label in every group to hold some out, "
-                f"got {smallest}. Merge small groups."
-            )
-        rows = np.arange(len(y))
-        train, validation = train_test_split(
-            rows, test_size=validation_size, random_state=seed % 2**32, stratify=cells
-        )
-        rung, _ = train_test_split(
-            train, train_size=_FIRST_RUNG, random_state=seed % 2**32, stratify=cells[train]
-        )
-        return cls(X, y, encoded.codes, train, validation, rung)
-
-    def measure(
-        self, parameters: dict[str, Any], rows: NDArray[np.intp], seed: int
-    ) -> dict[str, float]:
-        classifier = FairSmoothClassifier(**parameters, free_reference=False, random_state=seed)
-        classifier.fit(self.X[rows], self.y[rows], sensitive_features=self.groups[rows])
-        decided = classifier.predict(self.X[self.validation])
-        truth, groups = self.y[self.validation], self.groups[self.validation]
-        positive = classifier.classes_[1]
-        hits, calls = truth == positive, decided == positive
-        return {
-            "accuracy": accuracy(hits, calls),
-            "demographic_parity": demographic_parity_gap(hits, calls, sensitive_features=groups),
-            "equalized_odds_sum": equalized_odds_gap(
-                hits, calls, sensitive_features=groups, kind="sum"
-            ),
-            "epsilon": classifier.certificate_.epsilon,
+    def digest(self, work: Work) -> str:
+        settings = {
+            "limits": asdict(self.limits),
+            "space": asdict(self.space),
+            "seed": self.seed,
+            "round": _ROUND,
         }
+        labels = {"X": work.X, "y": (work.y == work.y.max()), "groups": work.groups}
+        return search_digest({**labels, "validation": work.validation}, settings)
+
+    def parameters(self, params: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the classifier's parameters at a point of the search."""
+        import optuna
+
+        return self.space.suggest(optuna.trial.FixedTrial(dict(params)), self.limits)
+
+    def choose(self, numbers: Iterable[int], known: Sequence[TrialRecord]) -> list[dict[str, Any]]:
+        """Return the points of the given trials, which know what earlier rounds found."""
+        frozen = [
+            self._frozen(record, record.measured) for record in known if record.measured is not None
+        ]
+        chosen = []
+        for number in numbers:
+            # A study of its own: the sampler looks at trials that were asked for, too.
+            trial = self._study(frozen, number).ask()
+            self.space.suggest(trial, self.limits)
+            chosen.append(dict(trial.params))
+        return chosen
+
+    def table(self, records: Sequence[TrialRecord]) -> pd.DataFrame:
+        """Return the trials that were measured, one row each."""
+        rows = [
+            {
+                "trial": record.number,
+                "parameters": self.parameters(record.params),
+                **record.measured,
+                "seconds": record.seconds,
+            }
+            for record in records
+            if record.measured is not None
+        ]
+        if not rows:
+            raise InputError("Expected at least one finished trial, got none. Allow more trials.")
+        return pd.DataFrame(rows)
+
+    def _study(self, frozen: Sequence[Any], number: int) -> Any:
+        import optuna
+
+        optuna.logging.set_verbosity(optuna.logging.ERROR)
+        study = optuna.create_study(
+            directions=["maximize" if more else "minimize" for more in OBJECTIVES.values()],
+            sampler=optuna.samplers.TPESampler(
+                seed=seed_from(self.seed, "sampler", number) % 2**32,
+                n_startup_trials=_STARTUP_TRIALS,
+            ),
+        )
+        study.add_trials(frozen)
+        return study
+
+    def _frozen(self, record: TrialRecord, measured: Measured) -> Any:
+        import optuna
+
+        fixed = optuna.trial.FixedTrial(dict(record.params))
+        self.space.suggest(fixed, self.limits)
+        return optuna.trial.create_trial(
+            params=dict(record.params),
+            distributions=fixed.distributions,
+            values=[measured[name] for name in OBJECTIVES],
+            constraints=self.limits.violations(measured) or None,
+        )
 
 
-def _run(work: _Work, journal: Path, plan: _Plan, callback: Callable[[int], None] | None) -> None:
-    study = _study(journal, plan, worker=0)
-    if plan.n_jobs == 1:
-        _work_on(work, journal, plan, 0, callback)
-        return
-    del study  # every process opens the file for itself
-    Parallel(n_jobs=plan.n_jobs)(
-        delayed(_work_on)(work, journal, plan, worker, None) for worker in range(plan.n_jobs)
-    )
-
-
-def _work_on(
-    work: _Work,
-    journal: Path,
+def _run(
+    work: Work,
     plan: _Plan,
-    worker: int,
+    file: RecordsFile,
+    *,
+    n_trials: int,
+    n_jobs: int,
     callback: Callable[[int], None] | None,
 ) -> None:
-    if plan.n_jobs > 1:
-        torch.set_num_threads(1)  # in a process of our own: one core each
-    study = _study(journal, plan, worker=worker)
-    while (finished := len(_finished(study))) < plan.n_trials:
-        study.optimize(lambda trial: _objective(trial, study, work, plan), n_trials=1)
-        if callback is not None:
-            callback(finished + 1)
+    for start in range(0, n_trials, _ROUND):
+        done = {record.number for record in file.records}
+        pending = [n for n in range(start, min(start + _ROUND, n_trials)) if n not in done]
+        if not pending:
+            continue
+        known = [record for record in file.records if record.number < start]
+        points = plan.choose(pending, known)
+        for record in _measure_all(work, plan, dict(zip(pending, points, strict=True)), known,
+                                   n_jobs=n_jobs):  # fmt: skip
+            file.append(record)
+            if callback is not None:
+                callback(len(file.records))
+        file.records.sort(key=lambda record: record.number)
 
 
-def _objective(trial: Any, study: Any, work: _Work, plan: _Plan) -> tuple[float, ...]:
-    import optuna
-
-    parameters = plan.space.suggest(trial, plan.limits)
+def _measure_all(
+    work: Work,
+    plan: _Plan,
+    points: Mapping[int, dict[str, Any]],
+    known: Sequence[TrialRecord],
+    *,
+    n_jobs: int,
+) -> Iterator[TrialRecord]:
+    others = [record.measured for record in known if record.measured is not None]
     seed = seed_from(plan.seed, "trial") % 2**31
-    first = work.measure(parameters, work.first_rung, seed)
-    if _hopeless(first, study):
-        raise optuna.TrialPruned
-    measured = work.measure(parameters, work.train, seed)
-    for name, excess in plan.limits.violations(measured).items():
-        trial.set_constraint(name, excess)
-    return tuple(measured[name] for name in OBJECTIVES)
+    tasks = [
+        (number, point, plan.parameters(point), others, seed) for number, point in points.items()
+    ]
+    if n_jobs == 1 or len(tasks) == 1:
+        yield from (_measure(work, *task) for task in tasks)
+        return
+    parallel = Parallel(n_jobs=min(n_jobs, len(tasks)), return_as="generator_unordered")
+    yield from parallel(delayed(_measure_alone)(work, *task) for task in tasks)
 
 
-def _hopeless(first: dict[str, float], study: Any) -> bool:
-    """Whether a finished trial is better by a margin that more rows would not make up."""
-    for trial in _finished(study):
-        if trial.values is None:
-            continue
-        best_accuracy, *others = trial.values
-        gaps_no_worse = all(
-            mine >= other for mine, other in zip(list(first.values())[1:], others, strict=True)
-        )
-        if gaps_no_worse and best_accuracy >= first["accuracy"] + _PRUNING_MARGIN:
-            return True
-    return False
+def _measure_alone(work: Work, *task: Any) -> TrialRecord:
+    torch.set_num_threads(1)  # in a process of our own: one core each
+    return _measure(work, *task)
 
 
-def _study(journal: Path, plan: _Plan, *, worker: int) -> Any:
-    optuna = _optuna()
-    backend = optuna.storages.journal.JournalFileBackend(str(journal))
-    sampler = optuna.samplers.TPESampler(
-        seed=seed_from(plan.seed, "sampler", worker) % 2**32,
-        n_startup_trials=max(10, plan.n_trials // 4),
-    )
-    return optuna.create_study(
-        storage=optuna.storages.JournalStorage(backend),
-        study_name="fairsmooth",
-        sampler=sampler,
-        directions=["maximize" if more else "minimize" for more in OBJECTIVES.values()],
-        load_if_exists=True,
-    )
+def _measure(
+    work: Work,
+    number: int,
+    point: Mapping[str, Any],
+    parameters: Mapping[str, Any],
+    others: Sequence[Measured],
+    seed: int,
+) -> TrialRecord:
+    began = time.perf_counter()
+    measured = work.measure(parameters, others, seed=seed)
+    return TrialRecord(number, point, measured, time.perf_counter() - began)
 
 
-def _finished(study: Any) -> list[Any]:
-    from optuna.trial import TrialState
-
-    return list(study.get_trials(deepcopy=False, states=(TrialState.COMPLETE, TrialState.PRUNED)))
-
-
-def _table(journal: Path, space: SearchSpace, limits: Limits) -> pd.DataFrame:
-    optuna = _optuna()
-    backend = optuna.storages.journal.JournalFileBackend(str(journal))
-    study = optuna.load_study(
-        study_name="fairsmooth", storage=optuna.storages.JournalStorage(backend)
-    )
-    rows = []
-    for trial in _finished(study):
-        if trial.values is None:
-            continue
-        parameters = space.suggest(optuna.trial.FixedTrial(trial.params), limits)
-        rows.append(
-            {
-                "trial": trial.number,
-                "parameters": parameters,
-                **dict(zip(OBJECTIVES, trial.values, strict=True)),
-                "seconds": trial.duration.total_seconds() if trial.duration else np.nan,
-            }
-        )
-    if not rows:
-        raise InputError("Expected at least one finished trial, got none. Allow more trials.")
-    return pd.DataFrame(rows)
-
-
-def _optuna() -> Any:
+def _require_optuna() -> None:
     try:
-        import optuna
-        import optuna.storages.journal
+        import optuna  # noqa: F401
     except ImportError as error:
         raise InputError(
             "Expected Optuna to be installed for tuning, found none. "
             "Install it with: pip install 'fairsmooth[tune]'."
         ) from error
-    optuna.logging.set_verbosity(optuna.logging.WARNING)
-    return optuna

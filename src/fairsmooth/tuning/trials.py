@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from fairsmooth import _validate
 from fairsmooth.estimator import FairSmoothClassifier
 
 # What is searched for, and whether more of it is better.
@@ -25,6 +26,10 @@ class Limits:
     max_dp: float | None = None
     max_eo: float | None = None
     max_epsilon: float | None = None
+
+    def __post_init__(self) -> None:
+        given = {name: value for name, value in vars(self).items() if value is not None}
+        _validate.non_negative(**given)
 
     def violations(self, measured: Any) -> dict[str, float]:
         """Return by how much each limit is exceeded, relative to it; 0 or less is kept.

@@ -1,0 +1,151 @@
+"""The file of a search: whose it is, and one line per finished trial."""
+
+import hashlib
+import json
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+
+from fairsmooth._atomic import unwritable
+from fairsmooth.exceptions import InputError
+from fairsmooth.tuning.trials import OBJECTIVES
+
+try:
+    import fcntl
+except ImportError:  # pragma: no cover - a system without advisory locks
+    fcntl = None  # type: ignore[assignment]
+
+_FORMAT = 1
+
+
+@dataclass(frozen=True)
+class TrialRecord:
+    """One finished trial.
+
+    Attributes
+    ----------
+    number : int
+        Its place in the sequence, from 0.
+    params : dict
+        What the sampler chose, as plain values.
+    measured : dict or None
+        The objectives on held-out rows; None if the trial was given up early.
+    seconds : float
+    """
+
+    number: int
+    params: Mapping[str, Any]
+    measured: Mapping[str, float] | None
+    seconds: float
+
+
+class RecordsFile:
+    """An append-only file that belongs to one search.
+
+    The first line holds the digest of the search, each further line one trial. A last
+    line without its end is what a killed process left; it is dropped.
+    """
+
+    def __init__(self, file: IO[bytes], path: Path, records: list[TrialRecord]) -> None:
+        self._file, self.path, self.records = file, path, records
+
+    @classmethod
+    @contextmanager
+    def of_search(cls, path: Path, digest: str) -> "Iterator[RecordsFile]":
+        """Open the file of a search, alone: new, or with the trials that it has.
+
+        Raises
+        ------
+        InputError
+            If the file is damaged, belongs to another search, or is in use.
+        """
+        try:
+            file = path.open("a+b")
+        except OSError as error:
+            raise unwritable(path, error) from error
+        with file:
+            _lock(file, path)
+            file.seek(0)
+            records = _read(file, path, digest)
+            yield cls(file, path, records)
+
+    def append(self, record: TrialRecord) -> None:
+        """Write one trial; it is on the disk when this returns."""
+        _write_line(self._file, asdict(record))
+        self.records.append(record)
+
+
+def search_digest(arrays: Mapping[str, Any], settings: Mapping[str, Any]) -> str:
+    """Return the SHA-256 of the rows and of every setting that decides the trials."""
+    sha = hashlib.sha256(json.dumps(settings, sort_keys=True, default=str).encode())
+    for name in sorted(arrays):
+        array = np.ascontiguousarray(arrays[name])
+        sha.update(f"{name}\0{array.dtype.str}\0{array.shape}\0".encode())
+        sha.update(array.tobytes())
+    return sha.hexdigest()
+
+
+def _lock(file: IO[bytes], path: Path) -> None:
+    if fcntl is None:  # pragma: no cover
+        return
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        raise InputError(
+            f"Expected {path} to be free, got one that another search is writing. "
+            "Wait for it to end, or choose another folder."
+        ) from error
+
+
+def _read(file: IO[bytes], path: Path, digest: str) -> list[TrialRecord]:
+    contents = file.read()
+    whole, _, torn = contents.rpartition(b"\n")
+    if torn:
+        file.truncate(len(contents) - len(torn))
+    if not whole:
+        _write_line(file, {"format": _FORMAT, "search": digest})
+        return []
+    head, *lines = whole.split(b"\n")
+    try:
+        header = json.loads(head)
+        same_format = header["format"] == _FORMAT
+        owner = header["search"]
+        records = [_record(json.loads(line)) for line in lines]
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise InputError(
+            f"Expected the trials of a search in {path}, got a damaged file. "
+            "Remove it, or choose another folder."
+        ) from error
+    if not same_format or owner != digest:
+        raise InputError(
+            f"Expected the trials of this search in {path}, got those of another one (other data, "
+            "limits, seed or architecture). Choose another folder."
+        )
+    return _in_sequence(records)
+
+
+def _record(plain: Any) -> TrialRecord:
+    measured = plain["measured"]
+    if measured is not None:
+        measured = {name: float(measured[name]) for name in OBJECTIVES}
+        if not np.isfinite(list(measured.values())).all():
+            raise ValueError("not finite")
+    number = plain["number"]
+    if not isinstance(number, int) or number < 0:
+        raise ValueError("no number of a trial")
+    return TrialRecord(number, dict(plain["params"]), measured, float(plain["seconds"]))
+
+
+def _in_sequence(records: list[TrialRecord]) -> list[TrialRecord]:
+    return sorted({record.number: record for record in records}.values(), key=lambda r: r.number)
+
+
+def _write_line(file: IO[bytes], plain: Mapping[str, Any]) -> None:
+    file.write(json.dumps(plain, sort_keys=True, allow_nan=False).encode() + b"\n")
+    file.flush()
+    os.fsync(file.fileno())
