@@ -1,0 +1,93 @@
+"""A plain logistic regression on the same split: what a user would have without us."""
+
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import cross_val_predict
+
+from fairsmooth._types import Floats, Labels
+from fairsmooth.estimator import FairSmoothClassifier
+from fairsmooth.metrics import Audit, demographic_parity_gap, equalized_odds_gap
+
+# Gaps of two models on the same rows differ by this much without meaning anything.
+_MARGIN = 0.02
+
+
+@dataclass(frozen=True)
+class OutOfFold:
+    """Scores of audited rows by models that have not seen them, as a classifier would give them."""
+
+    probabilities: Floats
+    threshold_: float = 0.5
+
+    @classmethod
+    def of(cls, X: Any, y: Labels) -> "OutOfFold | None":
+        """Score every row by a logistic regression trained on the other half."""
+        if min(np.bincount(y, minlength=2)) < 2:
+            return None
+        with _quietly():
+            return cls(
+                cross_val_predict(_plain(), np.asarray(X), y, cv=2, method="predict_proba")
+            )
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Return the scores of the rows that they were computed for."""
+        assert len(X) == len(self.probabilities)
+        return self.probabilities
+
+
+def comparison_notes(
+    classifier: FairSmoothClassifier,
+    audit: Audit,
+    train: tuple[Any, Labels],
+    test: tuple[Any, Labels, Any],
+) -> list[str]:
+    """Say where a gap is larger than that of a plain logistic regression on the same split."""
+    X_test, y_test, sensitive = test
+    if len(audit.groups) < 2:
+        return []
+    with _quietly():
+        decided = _plain().fit(np.asarray(train[0]), train[1]).predict(np.asarray(X_test))
+    plain = {
+        "demographic_parity": demographic_parity_gap(y_test, decided, sensitive_features=sensitive),
+        "equalized_odds_sum": equalized_odds_gap(
+            y_test, decided, sensitive_features=sensitive, kind="sum"
+        ),
+    }
+    summary = audit.summary()
+    larger = [
+        f"{name.replace('_', ' ')} {summary[name]:.3f} against {value:.3f}"
+        for name, value in plain.items()
+        if summary[name] is not None and summary[name] > value + _MARGIN
+    ]
+    if not larger:
+        return []
+    return [
+        "Gaps on the held-out rows are larger than a plain logistic regression's: "
+        f"{', '.join(larger)}. {_remedy(classifier)}"
+    ]
+
+
+def _remedy(classifier: FairSmoothClassifier) -> str:
+    if classifier.group_weights == "equal":
+        return "Small groups weigh as much as large ones; group_weights='share' may help."
+    if classifier.parity is None:
+        return "parity='both' penalises the gaps."
+    return "A larger parity_weight penalises them more."
+
+
+def _plain() -> LogisticRegression:
+    return LogisticRegression(max_iter=1000)
+
+
+@contextmanager
+def _quietly() -> Iterator[None]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        yield

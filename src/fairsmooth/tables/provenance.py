@@ -1,0 +1,141 @@
+"""Where a model came from: columns, rows, seed, versions, date."""
+
+import datetime
+import os
+import platform
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from importlib.metadata import version
+from typing import Any
+
+from fairsmooth.exceptions import InputError
+
+_LIBRARIES = ("fairsmooth", "numpy", "pandas", "pyarrow", "scikit-learn", "scipy", "torch")
+# What a model needs to be one of a table; the rest of the notes tell where it came from.
+_NEEDED = ("label", "positive", "negative", "sensitive")
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """What a model file says about its training.
+
+    Attributes
+    ----------
+    label : str
+        The column that is predicted.
+    positive, negative : text, number or bool
+        Its two values; a row is selected where the positive one is predicted.
+    sensitive : tuple of str
+        The columns whose combinations are the groups.
+    ids : tuple of str
+        Columns that name a row; they are carried along and not used.
+    drop : tuple of str
+        Columns that were not used.
+    include_sensitive : bool
+        Whether the sensitive columns are features too.
+    bands : dict
+        Edges of the bands of numeric sensitive columns, by column.
+    rows : int
+        Number of training rows.
+    held_out : int or None
+        Number of rows of the same table that training has not seen; None if unknown.
+    seed, test_size
+        Of the split into the two.
+    digest : str or None
+        SHA-256 of the table that both parts come from.
+    versions : dict
+        Of the libraries.
+    date : str
+        Of the training, in UTC.
+    notes : tuple of str
+        What was noticed about the table, one line each.
+    """
+
+    label: str
+    positive: Any
+    negative: Any
+    sensitive: tuple[str, ...]
+    ids: tuple[str, ...] = ()
+    drop: tuple[str, ...] = ()
+    include_sensitive: bool = False
+    bands: Mapping[str, Any] = field(default_factory=dict)
+    rows: int = 0
+    held_out: int | None = None
+    seed: int | None = None
+    test_size: float | None = None
+    digest: str | None = None
+    versions: Mapping[str, str] = field(default_factory=dict)
+    date: str = ""
+    notes: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data that JSON can hold."""
+        return {
+            name: list(value) if isinstance(value, tuple) else value
+            for name, value in asdict(self).items()
+        }
+
+    @classmethod
+    def from_dict(cls, plain: Mapping[str, Any]) -> "Provenance":
+        """Rebuild it from the notes of a model file, of any version.
+
+        Raises
+        ------
+        InputError
+            If the file was saved without the columns of a table.
+        """
+        if not all(name in plain for name in _NEEDED):
+            raise InputError(
+                "Expected the model of a table, got a classifier that was saved without the "
+                "names of its label and sensitive columns. Train it with `fairsmooth train` or "
+                "TableModel.fit, or audit it in Python with fairsmooth.metrics.audit."
+            )
+        known = {name: plain[name] for name in cls.__dataclass_fields__ if name in plain}
+        return cls(
+            **{
+                name: tuple(value) if isinstance(value, list) else value
+                for name, value in known.items()
+            }
+        )
+
+    @property
+    def selected(self) -> str:
+        """What it means for a row to be selected, in words."""
+        return f"A row is selected where {self.label} = {_text(self.positive)} is predicted"
+
+    def lines(self) -> list[str]:
+        """Return the provenance in plain words."""
+        lines = [
+            f"{self.selected}; the other value is {_text(self.negative)}.",
+            f"Groups: {' and '.join(self.sensitive)}"
+            + (" (also features)." if self.include_sensitive else " (not a feature)."),
+            f"Trained on {self.rows:,} rows" + self._held_out() + self._when() + ".",
+        ]
+        if self.digest is not None:
+            lines.append(f"Table: SHA-256 {self.digest}.")
+        return lines
+
+    def _held_out(self) -> str:
+        return "" if self.held_out is None else f", {self.held_out:,} of the same table held out"
+
+    def _when(self) -> str:
+        library = self.versions.get("fairsmooth")
+        by = f" with fairsmooth {library}" if library else ""
+        return (f" on {self.date}" if self.date else "") + by
+
+
+def library_versions() -> dict[str, str]:
+    """Return the versions of Python and of the libraries that training depends on."""
+    return {"python": platform.python_version(), **{name: version(name) for name in _LIBRARIES}}
+
+
+def today() -> str:
+    """Return the date in UTC; ``SOURCE_DATE_EPOCH`` overrides it, for files that must not vary."""
+    epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
+    if epoch.isdecimal() and len(epoch) < 12:
+        return datetime.datetime.fromtimestamp(int(epoch), datetime.UTC).date().isoformat()
+    return datetime.datetime.now(datetime.UTC).date().isoformat()
+
+
+def _text(value: Any) -> str:
+    return repr(value) if isinstance(value, str) else str(value)

@@ -1,0 +1,128 @@
+"""Scores, decisions and every group's interval, computed once per row."""
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from fairsmooth._types import Floats
+from fairsmooth.core.certificate import group_text
+from fairsmooth.estimator import FairSmoothClassifier
+from fairsmooth.exceptions import InputError
+
+REASON = "reason"
+_DTYPES = {bool: "boolean", int: "Int64", float: "Float64"}
+
+
+@dataclass(frozen=True)
+class Scores:
+    """Scores of rows; what could not be scored is NaN.
+
+    Attributes
+    ----------
+    probability : ndarray of shape (n,)
+        Score of the overall classifier.
+    intervals : ndarray of shape (n, K, 2)
+        Certified interval of every group's own score.
+    reasons : sequence of str
+        Why a row could not be scored; empty where it was.
+    """
+
+    probability: Floats
+    intervals: Floats
+    reasons: Sequence[str]
+
+    def frame(
+        self, groups: Sequence[Hashable], labels: tuple[Any, Any], *, threshold: float
+    ) -> pd.DataFrame:
+        """Return one row per row: probability, prediction, intervals, and reasons if any."""
+        columns: dict[str, Any] = {
+            "probability": self.probability,
+            "prediction": decisions(self.probability, labels, threshold=threshold),
+        }
+        for position, group in enumerate(groups):
+            columns[f"lower_{group_text(group)}"] = self.intervals[:, position, 0]
+            columns[f"upper_{group_text(group)}"] = self.intervals[:, position, 1]
+        if any(self.reasons):
+            columns[REASON] = pd.Series([reason or None for reason in self.reasons], dtype="str")
+        return pd.DataFrame(columns)
+
+
+def score(
+    classifier: FairSmoothClassifier, features: Any, reasons: Sequence[str] = ()
+) -> Scores:
+    """Score rows once; rows with a reason not to are left out and come back as NaN."""
+    n_rows = len(features)
+    texts = list(reasons) or [""] * n_rows
+    usable = np.array([not text for text in texts], dtype=bool)
+    probability = np.full(n_rows, np.nan)
+    intervals = np.full((n_rows, len(classifier.groups_), 2), np.nan)
+    if usable.any():
+        rows = features if usable.all() else features[usable]
+        probability[usable], intervals[usable] = _scored(classifier, rows)
+    return Scores(probability, intervals, texts)
+
+
+def _scored(classifier: FairSmoothClassifier, features: Any) -> tuple[Floats, Floats]:
+    # The interval of the computed score gives both: what predict_proba and
+    # predict_interval would each compute for themselves.
+    scores, computed = classifier._smooth(
+        classifier._checked(features), classifier.parameters_, return_interval=True
+    )
+    low, high = np.clip(computed, 0.0, 1.0).T
+    certificate = classifier.certificate_
+    ends = [
+        np.column_stack(
+            [certificate.interval(low, group)[:, 0], certificate.interval(high, group)[:, 1]]
+        )
+        for group in classifier.groups_
+    ]
+    return scores, np.stack(ends, axis=1)
+
+
+def decisions(probability: Floats, labels: tuple[Any, Any], *, threshold: float) -> Any:
+    """Return the negative or positive label of every row, missing where the score is."""
+    codes = (probability > threshold).astype(int)
+    values = np.array(labels, dtype=object)[codes]
+    values[np.isnan(probability)] = None
+    kinds = {type(label) for label in labels}
+    dtype = _DTYPES.get(kinds.pop(), "str") if len(kinds) == 1 else "object"
+    return pd.Series(values, dtype=dtype)
+
+
+def kept_columns(table: pd.DataFrame, names: Sequence[str], written: Sequence[str]) -> pd.DataFrame:
+    """Return columns to carry along, refusing names that the output has for itself."""
+    for name in names:
+        if name in written:
+            raise InputError(
+                f"Expected columns to keep with names of their own, got {name!r}, which the output "
+                "writes. Rename it, or leave it out."
+            )
+    return table[list(dict.fromkeys(names))].reset_index(drop=True)
+
+
+def matrix_of(classifier: FairSmoothClassifier, table: pd.DataFrame) -> NDArray[np.float64]:
+    """Return the features of a classifier that was saved without an encoder."""
+    names = getattr(classifier, "feature_names_in_", None)
+    count = classifier.n_features_in_
+    if names is not None:
+        missing = [str(name) for name in names if name not in table.columns]
+        if missing:
+            raise InputError(f"Expected the columns of the model, found no column {missing[0]!r}.")
+        table = table[list(names)]
+    if table.shape[1] != count:
+        raise InputError(f"Expected {count} columns, those of the model, got {table.shape[1]}.")
+    try:
+        matrix = table.to_numpy(dtype=np.float64, na_value=np.nan)
+    except (TypeError, ValueError) as error:
+        raise InputError(
+            "Expected numbers only, for a model that was saved without an encoder, got something "
+            f"else: {error}."
+        ) from error
+    if not np.isfinite(matrix).all():
+        row = int(np.argmax(~np.isfinite(matrix).all(axis=1)))
+        raise InputError(f"Expected finite numbers, got a missing or infinite one in row {row}.")
+    return matrix
