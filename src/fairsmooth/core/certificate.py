@@ -1,7 +1,7 @@
 """The certificate: how far the overall classifier can stray from each group's own."""
 
 import math
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,10 +11,13 @@ from numpy.typing import ArrayLike, NDArray
 from fairsmooth import _validate
 from fairsmooth._types import Floats
 from fairsmooth.core import outward
+from fairsmooth.core.certificate_text import in_words
+
+# Offered here too: rooms that print a certificate print its groups.
+from fairsmooth.core.labels import Group as Group
+from fairsmooth.core.labels import group_text as group_text
 from fairsmooth.core.parameters import CENTERS
 from fairsmooth.exceptions import InputError
-
-Group = Hashable
 
 
 @dataclass(frozen=True)
@@ -156,7 +159,7 @@ class Certificate:
 
     def __str__(self) -> str:
         """Say in plain words what is guaranteed, and what is not."""
-        return "\n".join(_in_words(self))
+        return "\n".join(in_words(self))
 
 
 def certify(
@@ -165,6 +168,7 @@ def certify(
     sigma: float,
     groups: Sequence[Group] | None = None,
     center: str = "mean",
+    parameters: ArrayLike | None = None,
 ) -> Certificate:
     r"""Bound how far the overall classifier strays from each group's own.
 
@@ -187,6 +191,9 @@ def certify(
         Labels of the groups; 0 to K - 1 if left out.
     center : {"mean", "ball"}
         How the overall parameters are made from the groups'.
+    parameters : array-like of shape (m,), optional
+        The overall parameters, where they are known already: those of a model file.
+        Distances are measured from them, whatever they are.
 
     Returns
     -------
@@ -201,27 +208,25 @@ def certify(
     >>> certify([[0.0, 0.0], [0.3, 0.4]], sigma=0.5).epsilon
     0.1994...
     """
-    parameters = _as_matrix(group_parameters)
+    stacked = _as_matrix(group_parameters)
     _validate.non_negative(sigma=sigma)
     _validate.one_of(CENTERS, center=center)
-    labels: tuple[Group, ...] = (
-        tuple(groups) if groups is not None else tuple(range(len(parameters)))
-    )
-    _validate.same_length(group_parameters=parameters, groups=labels)
+    labels: tuple[Group, ...] = tuple(groups) if groups is not None else tuple(range(len(stacked)))
+    _validate.same_length(group_parameters=stacked, groups=labels)
     if len(set(labels)) != len(labels):
         raise InputError(f"Expected every group once, got groups={list(labels)}.")
 
-    middle = CENTERS[center](parameters)
-    radii = [outward.norm_up(row - middle) for row in parameters]
+    middle = CENTERS[center](stacked) if parameters is None else _as_center(parameters, stacked)
+    radii = outward.norms_up(stacked - middle).tolist()
     linear = [outward.lipschitz_up(radius, sigma) for radius in radii]
     tight = [outward.total_variation_up(radius, sigma) for radius in radii]
-    distance = _max_distance_up(parameters)
-    n_groups = len(parameters)
+    distance = outward.largest_distance_up(stacked)
+    n_groups = len(stacked)
     paper = outward.lipschitz_up(distance, sigma, share=(n_groups - 1) / n_groups)
     return Certificate(
         sigma=float(sigma),
         groups=labels,
-        n_parameters=parameters.shape[1],
+        n_parameters=stacked.shape[1],
         max_distance=distance,
         distances=dict(zip(labels, radii, strict=True)),
         # W* is rounded to float64, so r_k may exceed (K-1)d/K by a rounding error.
@@ -248,9 +253,13 @@ def _as_matrix(group_parameters: ArrayLike) -> Floats:
     return parameters
 
 
-def _max_distance_up(parameters: Floats) -> float:
-    pairs = ((i, j) for i in range(len(parameters)) for j in range(i))
-    return max((outward.norm_up(parameters[i] - parameters[j]) for i, j in pairs), default=0.0)
+def _as_center(parameters: ArrayLike, stacked: Floats) -> Floats:
+    center = np.asarray(parameters, dtype=np.float64)
+    if center.shape != stacked.shape[1:] or not np.isfinite(center).all():
+        raise InputError(
+            f"Expected {stacked.shape[1]} finite overall parameters, got shape {center.shape}."
+        )
+    return center
 
 
 def _finite(value: float) -> float | None:
@@ -259,50 +268,3 @@ def _finite(value: float) -> float | None:
 
 def _number(value: Any) -> float:
     return math.inf if value is None else float(value)
-
-
-def group_text(group: Group) -> str:
-    """Return a group's label as text; the parts of an intersectional label joined by a bar.
-
-    Examples
-    --------
-    >>> group_text(("Female", "White"))
-    'Female|White'
-    """
-    return "|".join(map(str, group)) if isinstance(group, tuple) else str(group)
-
-
-def _ceiling(value: float) -> str:
-    """Print four decimals, rounded up, so that the printed number is a bound too."""
-    return f"{math.ceil(value * 1e4) / 1e4:.4f}" if math.isfinite(value) else "no bound"
-
-
-def _in_words(certificate: Certificate) -> list[str]:
-    c = certificate
-    lines = [
-        f"Fairness certificate, {len(c.groups)} groups, sigma = {c.sigma:g}, "
-        f"{c.n_parameters} parameters.",
-    ]
-    if c.sigma == 0 and c.epsilon > 0:
-        lines.append("Nothing is certified: with sigma = 0 the classifiers are not smoothed.")
-        return lines
-    lines.append(
-        "For every input, and whatever the population becomes, the overall score differs from "
-        "the score of a group's own classifier by at most:"
-    )
-    lines += [
-        f"  {group_text(group)}: {_ceiling(c.epsilon_by_group[group])}  "
-        f"(distance of the parameters {c.distances[group]:.4g})"
-        for group in c.groups
-    ]
-    lines += [
-        f"The paper's bound for all groups is {_ceiling(c.epsilon)} "
-        f"(largest distance between two groups {c.max_distance:.4g}).",
-        "So a group's selection rate, true and false positive rate and error rate, for decisions "
-        "drawn with the score as probability, stay within these numbers of its own classifier's.",
-        "It does not say that the groups are treated alike: it bounds neither the difference of "
-        "selection rates nor that of error rates between groups. Those are measured by the audit.",
-        "It does not say that a group's own classifier is the best for that group: the groups "
-        "were trained with a tie between them. The audit reports what the tie cost.",
-    ]
-    return lines

@@ -1,14 +1,17 @@
-"""Float64 arithmetic that errs on the safe side.
+"""Float64 arithmetic that errs on the safe side, the same on every machine.
 
 Every function returns a number that is at least (``up``) or at most (``down``)
 the exact real result for the float64 inputs, at the cost of a few units in the
-last place.
+last place. Sums are added in an order that is written down here, by operations
+that IEEE 754 defines to the last bit: neither the memory order of an array nor
+the kernels that BLAS picks for a CPU can change a digit.
 """
 
 import math
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from typing import Any
 
 import numpy as np
-from scipy.special import ndtr, ndtri
 
 from fairsmooth._types import Floats
 
@@ -19,26 +22,73 @@ _UNIT = 2.0**-53
 _SLACK = 16 * _UNIT
 _SQRT_2 = math.sqrt(2.0)
 _SQRT_2PI = math.sqrt(2.0 * math.pi)
+# From here on decimals say nothing: a float64 has no digits behind the point.
+_LONG = 10**15
+
+
+def ordered_sum(values: Floats) -> Floats:
+    """Add along the first axis by halving: entry ``i`` to entry ``i + n // 2``, and so on.
+
+    The order is that of this tree whatever the memory order. Every entry passes
+    through at most ``ceil(log2 n)`` additions, which bounds the rounding.
+    """
+    while len(values) > 1:
+        half = len(values) // 2
+        pairs = values[:half] + values[half : 2 * half]
+        values = np.concatenate([pairs, values[2 * half :]]) if len(values) % 2 else pairs
+    return np.asarray(values[0])
+
+
+def norms_up(vectors: Floats) -> Floats:
+    """Return upper bounds on the Euclidean norms of differences of float64 vectors, row by row.
+
+    Scaling by a power of two is exact and keeps the squares from under- or
+    overflowing. Of ``m`` squares the sum has a relative error below
+    ``ceil(log2 m) + 1`` units; forming each difference added one more.
+    """
+    largest = np.abs(vectors).max(axis=1, initial=0.0)
+    bounds = np.where(largest == 0.0, 0.0, np.inf)  # infinity or no number: no bound
+    used = (largest > 0.0) & np.isfinite(largest)
+    if not used.any():
+        return bounds
+    _, exponents = np.frexp(largest[used])
+    scaled = np.ldexp(vectors[used], -exponents[:, None])
+    bounds[used] = _widened(np.sqrt(_squares(scaled)), exponents, n_terms=vectors.shape[1])
+    return bounds
 
 
 def norm_up(vector: Floats) -> float:
-    """Return an upper bound on the Euclidean norm of a difference of float64 vectors.
+    """Return an upper bound on the Euclidean norm of one vector; see :func:`norms_up`."""
+    return float(norms_up(np.asarray(vector)[None, :])[0])
 
-    Scaling by a power of two is exact and keeps the squares from under- or
-    overflowing. With ``m`` entries the computed sum of squares has a relative
-    error below ``(m + 1)`` units; forming each difference added one more.
+
+def largest_distance_up(points: Floats) -> float:
+    """Return an upper bound on the largest distance between two rows.
+
+    One scale serves all pairs: the largest squared distance is then between ¼ and
+    ``m``, and what the others lose to underflow cannot make them the largest.
     """
-    largest = float(np.abs(vector).max(initial=0.0))
-    if largest == 0.0 or not math.isfinite(largest):
-        return largest
-    _, exponent = math.frexp(largest)
-    scaled = np.ldexp(vector, -exponent)
-    norm = math.sqrt(float(scaled @ scaled))
-    # math.ldexp raises when the result leaves the range; infinity is the honest answer.
-    with np.errstate(over="ignore"):
-        bound = float(np.ldexp(norm * (1.0 + (len(vector) + 8) * _UNIT), exponent))
-    # Below the normal range the relative argument fails; one step up covers it.
-    return math.nextafter(bound, math.inf)
+    with np.errstate(over="ignore"):  # a spread outside the range is infinite: no bound
+        spread = float((points.max(axis=0) - points.min(axis=0)).max())
+    if spread == 0.0 or not math.isfinite(spread):
+        return spread
+    _, exponent = math.frexp(spread)
+    scaled = np.ldexp(points, -exponent)
+    squared = max(_squares(scaled[i + 1 :] - scaled[i]).max() for i in range(len(points) - 1))
+    return float(_widened(np.sqrt(squared), exponent, n_terms=points.shape[1]))
+
+
+def _squares(vectors: Floats) -> Floats:
+    """Return the squared length of every row."""
+    return ordered_sum((vectors * vectors).T)
+
+
+def _widened(norms: Floats, exponents: Any, *, n_terms: int) -> Floats:
+    """Return scaled norms by their true size, moved up by more than their error."""
+    margin = 1.0 + (math.ceil(math.log2(n_terms)) + 8) * _UNIT
+    with np.errstate(over="ignore"):  # a norm outside the range is infinite: no bound
+        # Below the normal range the relative argument fails; one step up covers it.
+        return np.nextafter(np.ldexp(norms * margin, exponents), np.inf)
 
 
 def lipschitz_up(distance: float, sigma: float, *, share: float = 1.0) -> float:
@@ -77,6 +127,9 @@ def shifted_normal(probability: Floats, shift: float) -> tuple[Floats, Floats]:
     the tails by more than the relative error of the normal distribution
     function there.
     """
+    # Loaded when used: reading and verifying a certificate need no special functions.
+    from scipy.special import ndtr, ndtri
+
     quantile = ndtri(probability)
     with np.errstate(invalid="ignore"):  # at p = 0 or 1 the quantile is infinite
         margin = 4e-15 * (1.0 + np.abs(quantile) + shift)
@@ -85,3 +138,38 @@ def shifted_normal(probability: Floats, shift: float) -> tuple[Floats, Floats]:
     low = np.where(probability <= 0.0, 0.0, np.where(probability >= 1.0, 1.0, low))
     high = np.where(probability >= 1.0, 1.0, np.where(probability <= 0.0, 0.0, high))
     return low, np.minimum(1.0, np.nextafter(high, np.inf))
+
+
+def upper_text(value: float, digits: int = 4, *, significant: bool = False) -> str:
+    """Print an upper bound, rounded up, so that the printed number is a bound too.
+
+    ``digits`` counts decimals, or significant digits if ``significant``.
+
+    Examples
+    --------
+    >>> upper_text(0.0021479), upper_text(2.0), upper_text(1.23456e-9, significant=True)
+    ('0.0022', '2.0000', '1.235e-9')
+    """
+    return _text(value, digits, ROUND_CEILING, significant)
+
+
+def lower_text(value: float, digits: int = 4, *, significant: bool = False) -> str:
+    """Print a lower bound, rounded down; see :func:`upper_text`.
+
+    Examples
+    --------
+    >>> lower_text(0.97999)
+    '0.9799'
+    """
+    return _text(value, digits, ROUND_FLOOR, significant)
+
+
+def _text(value: float, digits: int, rounding: str, significant: bool) -> str:
+    if not math.isfinite(value):
+        return "no bound"
+    # A decimal holds every float exactly, so nothing is rounded but once, outward.
+    exact = Decimal(float(value))
+    if significant or abs(exact) >= _LONG:
+        shortest = Context(prec=digits, rounding=rounding).create_decimal(exact)
+        return f"{shortest:g}"
+    return f"{exact.quantize(Decimal(1).scaleb(-digits), rounding=rounding):f}"

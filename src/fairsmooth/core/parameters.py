@@ -1,16 +1,19 @@
 """Centres and distances of the groups' parameters."""
 
 import numpy as np
-from scipy.optimize import minimize
 
 from fairsmooth._types import Floats
+from fairsmooth.core.outward import norms_up, ordered_sum
 
 
 def mean_center(group_parameters: Floats) -> Floats:
-    """Return the average ``W* = (W_1 + … + W_K) / K``, the paper's overall parameters."""
+    """Return the average ``W* = (W_1 + … + W_K) / K``, the paper's overall parameters.
+
+    The same bits on every machine: the order of the additions is fixed.
+    """
     # Averaging offsets from the first group is exact when all groups are equal.
     first = group_parameters[0]
-    return np.asarray(first + (group_parameters - first).mean(axis=0))
+    return np.asarray(first + ordered_sum(group_parameters - first) / len(group_parameters))
 
 
 def ball_center(group_parameters: Floats) -> Floats:
@@ -20,7 +23,13 @@ def ball_center(group_parameters: Floats) -> Floats:
     centre is at most :math:`d\sqrt{(K-1)/2K}`, never more than the largest
     distance to the mean. The centre is a convex combination of the ``W_k``
     whose weights solve the dual, a concave quadratic programme over the simplex.
+    Its last digits may differ between machines, so a model file keeps the centre
+    itself; the distances from it are what is certified.
     """
+    # Loaded when used: the paper's centre, the mean, needs no optimiser.
+    from scipy.optimize import minimize
+
+    group_parameters = np.ascontiguousarray(group_parameters)
     n_groups = len(group_parameters)
     offsets = group_parameters - mean_center(group_parameters)
     gram = offsets @ offsets.T
@@ -40,14 +49,9 @@ def ball_center(group_parameters: Floats) -> Floats:
     )
     center = mean_center(group_parameters) + solution.x @ offsets
     # The optimum is never worse than the mean; a failed solve must not be either.
-    radius = distances_to(group_parameters, center).max()
     fallback = mean_center(group_parameters)
-    return center if radius <= distances_to(group_parameters, fallback).max() else fallback
+    radius = norms_up(group_parameters - center).max()
+    return center if radius <= norms_up(group_parameters - fallback).max() else fallback
 
 
 CENTERS = {"mean": mean_center, "ball": ball_center}
-
-
-def distances_to(group_parameters: Floats, center: Floats) -> Floats:
-    """Return the distance ``r_k`` of every group's parameters from the centre."""
-    return np.asarray(np.linalg.norm(group_parameters - center, axis=1))
