@@ -6,46 +6,63 @@ from typing import Annotated
 
 import typer
 
-from fairsmooth.cli.output import (
-    messages,
-    print_certificate,
-    print_json,
-    print_statements,
-    print_summary,
-)
-from fairsmooth.cli.pipeline import audit_table
-from fairsmooth.cli.train import Json, Unknown
-from fairsmooth.data.files import read_table
-from fairsmooth.persistence import read_model
-from fairsmooth.reporting.report import write_report
+from fairsmooth.cli.options import Data, Decimal, Encoding, Json, Model, Separator, Strict, Unknown
 
 NAME = "audit"
 
 
 def command(
-    model: Annotated[Path, typer.Argument(help="A model file.")],
-    data: Annotated[Path, typer.Argument(help="A table with labels and sensitive columns.")],
+    model: Model,
+    data: Data,
     report: Annotated[Path | None, typer.Option("--report", help="HTML page to write.")] = None,
     unknown: Unknown = None,
+    sep: Separator = None,
+    decimal: Decimal = None,
+    encoding: Encoding = None,
+    strict: Strict = False,
     json_output: Json = False,
 ) -> None:
     """Measure accuracy and gaps on a table, with intervals, beside the certificate."""
+    from fairsmooth.cli.output import (
+        messages,
+        print_certificate,
+        print_json,
+        print_lines,
+        print_notes,
+        print_statements,
+        print_summary,
+        say,
+    )
+    from fairsmooth.cli.reading import read
+    from fairsmooth.cli.targets import require_target
+
     began = time.perf_counter()
-    saved = read_model(model)
+    if report is not None:
+        require_target(report, inputs=[model, data])
+    from fairsmooth.reporting.report import write_report
+    from fairsmooth.tables import TableModel
+
+    loaded = TableModel.load(model)
+    table = read(data, sep=sep, decimal=decimal, encoding=encoding)
     with messages.status("auditing"):
-        result = audit_table(saved, read_table(data), unknown=unknown, shift=True)
+        audited = loaded.audited(table, unknown=unknown, strict=strict)
+        result = audited.audit(loaded.classifier, shift=True)
+    print_notes(audited.notes)
     if report is not None:
         write_report(
             report,
             title=f"Audit of {model.name} on {data.name}",
-            certificate=saved.classifier.certificate_,
+            certificate=loaded.certificate,
             audit=result,
+            provenance=loaded.provenance,
         )
-        messages.print(f"Wrote {report}.", markup=False)
+        say(f"Wrote {report}.")
     summary = {**result.summary(), "seconds": time.perf_counter() - began}
     if json_output:
-        print_json({**result.to_dict(), **summary})
+        print_json({**result.to_dict(), **summary, "provenance": loaded.describe()})
         return
-    print_certificate(saved.classifier.certificate_)
+    assert loaded.provenance is not None  # or there would have been nothing to audit
+    print_lines(loaded.provenance.lines())
+    print_certificate(loaded.certificate)
     print_summary(summary)
     print_statements(result.statements)

@@ -1,21 +1,15 @@
 """``fairsmooth certificate``: what a model file says."""
 
-from pathlib import Path
-from typing import Annotated
-
-import typer
-
-from fairsmooth.cli.output import print_certificate, print_json
-from fairsmooth.cli.train import Json
-from fairsmooth.persistence import load
+from fairsmooth.cli.options import Json, Model
 
 NAME = "certificate"
 
 
-def command(
-    model: Annotated[Path, typer.Argument(help="A model file.")], json_output: Json = False
-) -> None:
+def command(model: Model, json_output: Json = False) -> None:
     """Explain the certificate of a model in plain words."""
+    from fairsmooth.cli.output import print_certificate, print_json
+    from fairsmooth.persistence import load
+
     certificate = load(model).certificate_
     if json_output:
         print_json(certificate.to_dict())

@@ -5,22 +5,13 @@ from typing import Annotated
 
 import typer
 
-from fairsmooth import _validate
-from fairsmooth._atomic import ensure_folder
-from fairsmooth.cli.output import messages
-from fairsmooth.cli.pipeline import train_on_table
-from fairsmooth.cli.train import Json, print_outcome, run_with_progress
-from fairsmooth.data.files import write_chunks
-from fairsmooth.data.roles import Roles
-from fairsmooth.datasets import load_adult, load_compas
-from fairsmooth.estimator import FairSmoothClassifier
-from fairsmooth.persistence import save
-from fairsmooth.reporting.report import write_report
+from fairsmooth.cli.options import Json, Seed
 
 NAME = "demo"
+FILES = ("model.safetensors", "test.csv", "report.html")
 LABELS = {"adult": "income_over_50k", "compas": "did_not_reoffend"}
 # A sampling weight, and the same information as "education".
-DROP = {"adult": ("fnlwgt", "education-num"), "compas": ()}
+DROP = {"adult": ["fnlwgt", "education-num"], "compas": []}
 
 
 def command(
@@ -29,43 +20,45 @@ def command(
     out: Annotated[Path, typer.Option("--out", help="Folder for report, model and data.")] = Path(
         "out/demo"
     ),
-    seed: Annotated[int, typer.Option("--seed", help="Seeds the split.")] = 0,
+    seed: Seed = 0,
     json_output: Json = False,
 ) -> None:
     """Train and certify on embedded data; print the certificate and the audit, write a report."""
-    folder = ensure_folder(out)
+    from fairsmooth import _validate
+    from fairsmooth.cli.output import say
+    from fairsmooth.cli.targets import require_folder
+
+    _validate.one_of(tuple(LABELS), dataset=dataset)
+    folder = require_folder(out, FILES, inputs=[])
+    from fairsmooth.cli.reading import roles_of
+    from fairsmooth.cli.training import print_fitted, train
+    from fairsmooth.data.files import write_chunks
+    from fairsmooth.datasets import load_adult, load_compas
+    from fairsmooth.estimator import FairSmoothClassifier
+    from fairsmooth.reporting.report import write_report
+    from fairsmooth.tables.model import GROUP_WEIGHTS
+
     loaders = {"adult": load_adult, "compas": load_compas}
-    _validate.one_of(tuple(loaders), dataset=dataset)
     data = loaders[dataset](encoding="raw", sensitive=sensitive)
-    table = data.X.copy()
-    table[sensitive] = data.sensitive_features
-    table[LABELS[dataset]] = data.y
-    classifier = FairSmoothClassifier(random_state=seed)
-    outcome = run_with_progress(
-        lambda step: train_on_table(
-            table,
-            Roles(LABELS[dataset], (sensitive,), drop=DROP[dataset], unknown="ignore"),
-            classifier=classifier,
-            test_size=0.3,
-            seed=seed,
-            shift=True,
-            step=step,
-        ),
-        classifier,
+    label = LABELS[dataset]
+    table = data.X.assign(**{sensitive: data.sensitive_features, label: data.y})
+    fitted = train(
+        table,
+        roles_of(label, [sensitive], None, DROP[dataset], None, unknown="ignore"),
+        FairSmoothClassifier(random_state=seed, group_weights=GROUP_WEIGHTS),
+        test_size=0.3,
+        seed=seed,
+        shift=True,
     )
-    model = outcome.model
-    save(
-        model.classifier,
-        folder / "model.safetensors",
-        encoder=model.encoder,
-        training=model.training,
-    )
-    write_chunks(folder / "test.csv", iter([outcome.test]))
+    fitted.model.save(folder / FILES[0])
+    write_chunks(folder / FILES[1], iter([fitted.test]))
     write_report(
-        folder / "report.html",
+        folder / FILES[2],
         title=f"{dataset.capitalize()}, groups by {sensitive}",
-        certificate=model.classifier.certificate_,
-        audit=outcome.audit,
+        certificate=fitted.model.certificate,
+        audit=fitted.audit,
+        provenance=fitted.model.provenance,
+        held_out=True,
     )
-    print_outcome(outcome, json_output)
-    messages.print(f"Wrote report.html, model.safetensors and test.csv to {folder}.", markup=False)
+    print_fitted(fitted, json_output)
+    say(f"Wrote report.html, model.safetensors and test.csv to {folder}.")

@@ -1,36 +1,68 @@
-"""Dispatch and exit codes: 0 done, 1 a check does not hold, 2 a user's mistake, one line each."""
+"""Dispatch and exit codes: 0 done, 1 a check does not hold, 2 a user's mistake, one line each.
 
+A command's module is imported when the command is called: asking for help, the version or
+a completion should not wait for torch.
+"""
+
+import os
+import signal
 import sys
 import traceback
-from typing import Annotated
+import warnings
+from importlib import import_module
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 import fairsmooth
-from fairsmooth.cli import (
-    audit,
-    certificate,
-    demo,
-    listing,
-    predict,
-    reproduce,
-    train,
-    tune,
-    verify,
-)
-from fairsmooth.cli.output import messages
+from fairsmooth.cli.advice import for_the_command_line
 from fairsmooth.exceptions import FairSmoothError
+
+# The module of every command, and what the list of commands says about it.
+COMMANDS = {
+    "demo": ("demo", "Train and certify on embedded data; write a report."),
+    "train": ("train", "Train, certify and audit a classifier on a table."),
+    "predict": ("predict", "Score every row of a table, with certified intervals."),
+    "audit": ("audit", "Measure accuracy and gaps on a table, beside the certificate."),
+    "certificate": ("certificate", "Explain the certificate of a model in plain words."),
+    "verify": ("verify", "Verify a model's certificate from its weights."),
+    "tune": ("tune", "Search for parameters that keep the limits you set."),
+    "reproduce": ("reproduce", "Run experiments of the paper, beside the printed numbers."),
+    "list": ("listing", "List datasets, methods or experiments."),
+}
+_SETTINGS = {"help_option_names": ["-h", "--help"]}
+_OUT_OF_MEMORY = "can't allocate memory"
+
+
+class LazyGroup(TyperGroup):
+    """Lists commands by what :data:`COMMANDS` says, and imports the one that is called."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Return the real command for a name that is known."""
+        name, command, rest = super().resolve_command(ctx, args)
+        return name, command and _load(str(name)), rest
+
 
 app = typer.Typer(
     name="fairsmooth",
+    cls=LazyGroup,
     help="Classifiers with an input-agnostic certificate of group fairness.",
     no_args_is_help=True,
-    add_completion=False,
+    # Plain help: drawing boxes around it takes as long as everything else together.
+    rich_markup_mode=None,
     pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    context_settings=_SETTINGS,
 )
-for command in (demo, train, predict, audit, certificate, verify, tune, reproduce, listing):
-    app.command(command.NAME)(command.command)
+for _name, (_module, _about) in COMMANDS.items():
+    app.command(_name, help=_about)(lambda: None)
+
+
+def _load(name: str) -> Any:
+    module = import_module(f"fairsmooth.cli.{COMMANDS[name][0]}")
+    alone = typer.Typer(rich_markup_mode=None, add_completion=False, context_settings=_SETTINGS)
+    alone.command(name)(module.command)
+    return typer.main.get_command(alone)
 
 
 def _version(wanted: bool) -> None:
@@ -49,39 +81,81 @@ def options(
     """Hold the options of every command; ``--debug`` is read in :func:`run`."""
 
 
+class Stopped(BaseException):
+    """A signal asked us to end; whatever is open cleans up on the way out."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.number = number
+
+
 def run() -> None:
     """Run the command line as the ``fairsmooth`` script does."""
+    for name in ("SIGINT", "SIGTERM", "SIGHUP"):
+        if hasattr(signal, name):
+            signal.signal(getattr(signal, name), _stop)
     sys.exit(main(sys.argv[1:]))
+
+
+def _stop(number: int, frame: object) -> None:
+    signal.signal(number, signal.SIG_DFL)  # a second one ends it at once
+    raise Stopped(number)
 
 
 def main(arguments: list[str]) -> int:
     """Run one command and return its exit code; a user's mistake is one line and 2."""
     # --debug may stand anywhere: users add it after the command that failed.
     debug = "--debug" in arguments
-    arguments = [argument for argument in arguments if argument != "--debug"]
-    try:
-        code = app(arguments, standalone_mode=False)
-    except KeyboardInterrupt:
-        messages.print("Interrupted.")
-        return 130
-    except BrokenPipeError:
-        return 0
-    except Exception as error:
-        message = _one_line(error)
-        if message is None or debug:
-            traceback.print_exc()
-        if message is not None:
-            messages.print(f"Error: {message}", markup=False, soft_wrap=True)
-        return 1 if message is None else 2
+    arguments = [argument for argument in arguments if argument != "--debug"] or ["--help"]
+    with warnings.catch_warnings():
+        _warnings_in_one_line()
+        try:
+            code = app(arguments, prog_name="fairsmooth", standalone_mode=False)
+        except Stopped as stopped:
+            interrupted = stopped.number == signal.SIGINT
+            _say("Interrupted." if interrupted else "Terminated.")
+            return 128 + stopped.number
+        except (KeyboardInterrupt, typer.Abort):
+            _say("Interrupted.")
+            return 130
+        except BrokenPipeError:
+            # Nobody reads on; do not let the interpreter trip over it again at its end.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return 0
+        except Exception as error:
+            return _report(error, debug=debug)
     return code if isinstance(code, int) else 0
+
+
+def _report(error: Exception, *, debug: bool) -> int:
+    message = _one_line(error)
+    if message is None or debug:
+        traceback.print_exc()
+    if message is not None:
+        _say(f"Error: {message}")
+    return 1 if message is None else 2
 
 
 def _one_line(error: Exception) -> str | None:
     """Return the message of a mistake that a user can mend, or None for one of ours."""
     if isinstance(error, FairSmoothError):
-        return " ".join(str(error).split())
+        return " ".join(for_the_command_line(str(error)).split())
+    if isinstance(error, MemoryError) or _OUT_OF_MEMORY in str(error):
+        return "Expected enough memory, got too little. Use fewer rows, columns or hidden units."
     if isinstance(error, OSError):
         return f"Expected to be able to read and write, got: {error}."
     if hasattr(error, "format_message"):  # a usage error of the parser
         return " ".join(str(error.format_message()).split())
     return None
+
+
+def _warnings_in_one_line() -> None:
+    warnings.simplefilter("ignore")
+    warnings.simplefilter("default", UserWarning)
+    warnings.showwarning = lambda message, *rest, **named: _say(  # type: ignore[assignment]
+        f"Warning: {' '.join(for_the_command_line(str(message)).split())}"
+    )
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)

@@ -1,17 +1,21 @@
 """What the commands print: results on standard output, everything else on standard error."""
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
+from rich.text import Text
 
-from fairsmooth.core.certificate import Certificate, group_text
-from fairsmooth.metrics import Statement
+from fairsmooth.core.labels import group_text
+
+if TYPE_CHECKING:
+    from fairsmooth.core.certificate import Certificate
+    from fairsmooth.metrics import Statement
 
 # Tables of figures need some width; a narrow window wraps lines rather than cutting numbers.
 results = Console(highlight=False, soft_wrap=True, width=max(110, Console().width))
@@ -23,14 +27,19 @@ def print_json(document: Mapping[str, Any]) -> None:
     print(json.dumps(document, ensure_ascii=False, allow_nan=False, indent=2))
 
 
+def say(text: str) -> None:
+    """Tell the user one line, on standard error."""
+    messages.print(text, markup=False, soft_wrap=True)
+
+
 @contextmanager
 def progress(description: str, total: int | None = None) -> Iterator[Callable[..., None]]:
-    """Show progress on standard error while a block runs.
+    """Show progress on standard error while a block runs, as x of y where y is known.
 
     Yields a function that takes what :meth:`rich.progress.Progress.update` takes.
     """
     columns = (
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         MofNCompleteColumn(),
         TimeElapsedColumn(),
@@ -40,12 +49,23 @@ def progress(description: str, total: int | None = None) -> Iterator[Callable[..
         yield partial(bar.update, task)
 
 
-def print_certificate(certificate: Certificate) -> None:
+def print_certificate(certificate: "Certificate") -> None:
     """Explain a certificate in plain words."""
     title, *lines = str(certificate).splitlines()
-    results.print(f"[bold]{title}[/bold]")
+    results.print(Text(title, style="bold"))
+    print_lines(lines)
+
+
+def print_lines(lines: Iterable[str]) -> None:
+    """Print results as they are."""
     for line in lines:
         results.print(line, markup=False)
+
+
+def print_notes(notes: Sequence[str]) -> None:
+    """Print what was noticed, one line each, on standard error."""
+    for note in notes:
+        say(f"Note: {note}")
 
 
 def print_summary(summary: Mapping[str, Any]) -> None:
@@ -55,7 +75,7 @@ def print_summary(summary: Mapping[str, Any]) -> None:
     overall.add_column("value", justify="right")
     for name, label in _OVERALL.items():
         if summary.get(name) is not None:
-            overall.add_row(label, f"{summary[name]:.4f}")
+            overall.add_row(label, _cell(name, summary[name]))
     results.print(overall)
     groups = Table(title="By group", title_justify="left")
     columns = [name for name in _BY_GROUP if any(name in row for row in summary["groups"])]
@@ -63,21 +83,19 @@ def print_summary(summary: Mapping[str, Any]) -> None:
     for name in columns:
         groups.add_column(_BY_GROUP[name], justify="right")
     for row in summary["groups"]:
-        groups.add_row(
-            group_text(_label(row["group"])), *(_cell(row.get(name)) for name in columns)
-        )
+        cells = (_cell(name, row.get(name)) for name in columns)
+        groups.add_row(Text(group_text(_label(row["group"]))), *cells)
     results.print(groups)
 
 
-def print_statements(statements: Iterable[Statement]) -> None:
+def print_statements(statements: Sequence["Statement"]) -> None:
     """Print what is certified, then what was only measured."""
     certified = [statement.text for statement in statements if statement.certified]
     measured = [statement.text for statement in statements if not statement.certified]
     for title, sentences in (("Certified", certified), ("Not certified", measured)):
         if sentences:
-            results.print(f"[bold]{title}[/bold]")
-        for sentence in sentences:
-            results.print(f"  {sentence}", markup=False)
+            results.print(Text(title, style="bold"))
+        print_lines(f"  {sentence}" for sentence in sentences)
 
 
 _OVERALL = {
@@ -101,13 +119,19 @@ _BY_GROUP = {
     "epsilon": "certified",
     "tying_cost_log_loss": "tying cost",
 }
+# Printed rounded up, so that what is printed is a bound too.
+_BOUNDS = {"epsilon", "epsilon_tight", "max_distance"}
 
 
 def _label(group: Any) -> Any:
     return tuple(group) if isinstance(group, list) else group
 
 
-def _cell(value: Any) -> str:
+def _cell(name: str, value: Any) -> str:
     if value is None:
         return "–"
+    if name in _BOUNDS:
+        from fairsmooth.core.outward import upper_text
+
+        return upper_text(value)
     return f"{value:,}" if isinstance(value, int) else f"{value:.4f}"

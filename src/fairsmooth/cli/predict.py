@@ -2,53 +2,93 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
-import pandas as pd
 import typer
 
-from fairsmooth.cli.output import messages, progress
-from fairsmooth.cli.pipeline import features_of
-from fairsmooth.cli.train import Unknown
-from fairsmooth.core.certificate import group_text
-from fairsmooth.data.files import read_chunks, write_chunks
-from fairsmooth.persistence import SavedModel, read_model
+from fairsmooth.cli.options import Data, Decimal, Encoding, Model, Separator, Strict, Unknown
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from fairsmooth.tables import TableModel
 
 NAME = "predict"
 
 
 def command(
-    model: Annotated[Path, typer.Argument(help="A model file.")],
-    data: Annotated[Path, typer.Argument(help="A table, .csv or .parquet.")],
+    model: Model,
+    data: Data,
     output: Annotated[Path, typer.Option("-o", "--output", help="Table to write.")],
+    keep: Annotated[
+        list[str] | None, typer.Option("--keep", help="Column to carry along; repeatable.")
+    ] = None,
+    threshold: Annotated[
+        float | None, typer.Option("--threshold", help="Decide positive above this score.")
+    ] = None,
     unknown: Unknown = None,
+    sep: Separator = None,
+    decimal: Decimal = None,
+    encoding: Encoding = None,
+    strict: Strict = False,
 ) -> None:
-    """Predict every row of a table; the sensitive columns are not needed."""
-    saved = read_model(model)
-    with progress("predicting") as update:
+    """Predict every row of a table; the sensitive columns are not needed.
 
-        def predicted() -> Iterator[pd.DataFrame]:
-            for chunk in read_chunks(data):
-                yield predict_rows(saved, chunk, unknown=unknown)
-                update(advance=len(chunk))
+    A row that cannot be scored gets an empty score, and a column "reason" says why.
+    """
+    from fairsmooth.cli.output import progress, say
+    from fairsmooth.cli.targets import require_target
 
-        rows = write_chunks(output, predicted())
-    messages.print(f"Wrote {rows:,} rows to {output}.", markup=False)
+    require_target(output, inputs=[data, model])
+    from fairsmooth.data.files import count_rows, describe_format, write_chunks
+    from fairsmooth.data.files.writing import output_kind
+    from fairsmooth.tables import TableModel
+
+    output_kind(output)
+    loaded = TableModel.load(model)
+    options = {"sep": sep, "decimal": decimal, "encoding": encoding}
+    found = describe_format(data, **options)
+    if found.sniffed:
+        say(f"Reading {data.name} as {found}.")
+    work = _Work(loaded, data, options, {
+        "keep": keep or (), "threshold": threshold, "unknown": unknown, "strict": strict,
+    })  # fmt: skip
+    with progress("counting") as update:
+        update(total=count_rows(data, **options), description="predicting")
+        try:
+            rows = write_chunks(output, work.chunks(update, with_reasons=False))
+        except _Reasons:
+            # Only now is it known that the table has a column more; begin again with it.
+            update(completed=0)
+            rows = write_chunks(output, work.chunks(update, with_reasons=True))
+    say(f"Wrote {rows:,} rows to {output}.")
+    if work.n_unscored:
+        say(f"{work.n_unscored:,} of them could not be scored; the column 'reason' says why.")
 
 
-def predict_rows(
-    model: SavedModel, table: pd.DataFrame, *, unknown: str | None = None
-) -> pd.DataFrame:
-    """Return probability, prediction and every group's interval for the rows of a table."""
-    classifier = model.classifier
-    features = features_of(model, table, unknown=unknown)
-    scores = classifier.predict_proba(features)[:, 1]
-    intervals = classifier.predict_interval(features)
-    values: Any = [model.training.get("negative", 0), model.training.get("positive", 1)]
-    chosen = np.array(values)[(scores > classifier.threshold_).astype(int)]
-    columns: dict[str, Any] = {"probability": scores, "prediction": chosen}
-    for position, group in enumerate(classifier.groups_):
-        columns[f"lower_{group_text(group)}"] = intervals[:, position, 0]
-        columns[f"upper_{group_text(group)}"] = intervals[:, position, 1]
-    return pd.DataFrame(columns)
+class _Reasons(Exception):
+    """A row cannot be scored, so the output needs a column for the reason."""
+
+
+class _Work:
+    """A model, a table in a file, and how many rows could not be scored."""
+
+    def __init__(
+        self, model: "TableModel", data: Path, reading: dict[str, Any], options: dict[str, Any]
+    ) -> None:
+        self.model, self.data, self.reading, self.options = model, data, reading, options
+        self.n_unscored = 0
+
+    def chunks(self, update: Any, *, with_reasons: bool) -> "Iterator[pd.DataFrame]":
+        from fairsmooth.data.files import read_chunks
+        from fairsmooth.tables.scoring import REASON, with_reason_column
+
+        first_row = 0
+        for chunk in read_chunks(self.data, **self.reading):
+            scored = self.model.predict(chunk, first_row=first_row, **self.options)
+            if REASON in scored and not with_reasons:
+                raise _Reasons
+            self.n_unscored += int(scored["probability"].isna().sum())
+            yield with_reason_column(scored) if with_reasons else scored
+            first_row += len(chunk)
+            update(completed=first_row)

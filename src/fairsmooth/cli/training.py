@@ -1,0 +1,47 @@
+"""What ``train`` and ``demo`` share: a bar while it runs, then certificate and audit."""
+
+from typing import Any
+
+import pandas as pd
+
+from fairsmooth.cli.output import (
+    print_certificate,
+    print_json,
+    print_lines,
+    print_notes,
+    print_summary,
+    progress,
+)
+from fairsmooth.data.roles import Roles
+from fairsmooth.estimator import FairSmoothClassifier
+from fairsmooth.tables.fitting import Fitted, fit_table
+
+
+def train(
+    table: pd.DataFrame, roles: Roles, classifier: FairSmoothClassifier, **options: Any
+) -> Fitted:
+    """Run a training while a bar on standard error tells how far it is."""
+    with progress("learning the columns", total=classifier.max_iter) as update:
+        classifier.callback = lambda record: update(completed=record.step)
+        fitted = fit_table(
+            table,
+            roles,
+            classifier=classifier,
+            step=lambda text: update(description=text),
+            **options,
+        )
+        classifier.callback = None
+    return fitted
+
+
+def print_fitted(fitted: Fitted, json_output: bool) -> None:
+    """Print where the model came from, its certificate and its audit, as words or as JSON."""
+    provenance = fitted.model.provenance
+    assert provenance is not None
+    print_notes(provenance.notes)
+    if json_output:
+        print_json(fitted.summary())
+        return
+    print_lines(provenance.lines())
+    print_certificate(fitted.model.certificate)
+    print_summary(fitted.summary())
