@@ -1,12 +1,5 @@
-"""One safe file per model: safetensors for the weights, canonical JSON for the rest.
+"""From a fitted classifier to a file, and back."""
 
-Nothing in the file is code. Reading checks sizes, shapes and a digest over
-everything, and computes the certificate again from the weights; a file that was
-truncated or altered is refused.
-"""
-
-import hashlib
-import json
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -14,25 +7,19 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import torch
-from safetensors import SafetensorError, safe_open
-from safetensors.numpy import save as to_bytes
 from torch import nn
 
 import fairsmooth
-from fairsmooth import _atomic
 from fairsmooth._types import Floats
-from fairsmooth.core.architecture import ModuleNetwork
-from fairsmooth.core.build import AnyNetwork, build, from_plain, to_plain
-from fairsmooth.core.certificate import Certificate
+from fairsmooth.core.architecture import ModuleNetwork, Network
+from fairsmooth.core.build import AnyNetwork, build
 from fairsmooth.data.encoding import TableEncoder
-from fairsmooth.estimator import LINKS, SMOOTHINGS, FairSmoothClassifier
+from fairsmooth.estimator import FairSmoothClassifier
 from fairsmooth.exceptions import FairSmoothError, InputError, ModelFileError
-
-FORMAT = 1
-_MAX_BYTES = 2**30
-_TENSORS = ("group_parameters", "parameters", "free_group_parameters")
-_BUFFER = "buffer."
+from fairsmooth.persistence import layout
+from fairsmooth.persistence.contents import Contents, checked, read_contents
+from fairsmooth.persistence.modules import fixed_tensors, plain_architecture, restore
+from fairsmooth.persistence.versions import FORMAT
 
 
 @dataclass(frozen=True)
@@ -45,13 +32,16 @@ class SavedModel:
         Fitted.
     encoder : TableEncoder or None
         Turns a table with the original columns into the classifier's features.
-    training : dict
-        What was noted about the training: columns, rows, seed.
+    training : mapping
+        What was noted of the training table: columns and their roles, rows, provenance.
+    guarantee : mapping or None
+        A guarantee of the gaps between groups, as plain data.
     """
 
     classifier: FairSmoothClassifier
     encoder: TableEncoder | None = None
     training: Mapping[str, Any] = field(default_factory=dict)
+    guarantee: Mapping[str, Any] | None = None
 
 
 def save(
@@ -60,28 +50,35 @@ def save(
     *,
     encoder: TableEncoder | None = None,
     training: Mapping[str, Any] | None = None,
+    guarantee: Any = None,
 ) -> None:
-    """Write a fitted classifier to one file, atomically: the whole file or none of it."""
-    tensors = _tensors(classifier)
-    plain = {
-        "format": FORMAT,
-        "library": fairsmooth.__version__,
-        "architecture": to_plain(classifier.architecture_),
-        "link": classifier.link,
-        "sigma": float(classifier.sigma),
-        "center": classifier.center,
-        "threshold": classifier.threshold_,
-        "groups": [_plain_label(group) for group in classifier.groups_],
-        "classes": [_plain_label(label) for label in classifier.classes_.tolist()],
-        "features": _feature_names(classifier),
-        "certificate": classifier.certificate_.to_dict(),
-        "parameters": _plain_parameters(classifier),
-        "encoder": None if encoder is None else encoder.to_dict(),
-        "training": dict(training or {}),
-    }
-    text = canonical(plain)
-    metadata = {"fairsmooth": text, "digest": digest(text, tensors)}
-    _atomic.write_bytes(path, _same_bytes(to_bytes(tensors, metadata=metadata)))
+    """Write a fitted classifier to one file, atomically: the whole file or none of it.
+
+    Parameters
+    ----------
+    classifier : FairSmoothClassifier
+        Fitted.
+    path : path
+        Where to write.
+    encoder : TableEncoder, optional
+        The one that made the classifier's features.
+    training : mapping, optional
+        Notes on the training table; :mod:`fairsmooth.persistence.table` lists them.
+    guarantee : GapGuarantee or mapping, optional
+        Travels with the model. The digest of the model does not depend on it.
+    """
+    plain = _plain(classifier)
+    plain["encoder"] = None if encoder is None else encoder.to_dict()
+    plain["table"] = dict(training) if training else None
+    if guarantee is not None:
+        plain["guarantee"] = guarantee.to_dict() if hasattr(guarantee, "to_dict") else guarantee
+    try:
+        text = layout.canonical(plain)
+        tensors = _tensors(classifier)
+        checked(text, tensors)  # what could not be read must not be written
+    except (TypeError, ValueError) as error:
+        raise InputError(f"Expected a model that can be written to a file, got: {error}") from error
+    layout.write(path, text, tensors)
 
 
 def load(path: str | os.PathLike[str], *, module: nn.Module | None = None) -> FairSmoothClassifier:
@@ -98,124 +95,95 @@ def load(path: str | os.PathLike[str], *, module: nn.Module | None = None) -> Fa
 
 
 def read_model(path: str | os.PathLike[str], *, module: nn.Module | None = None) -> SavedModel:
-    """Read a classifier together with its column encoder and training notes."""
-    path = Path(path)
-    text, stored_digest, tensors = _read(path)
-    if digest(text, tensors) != stored_digest:
-        raise ModelFileError(
-            f"Expected {path} as it was written, got other contents: its digest does not match. "
-            "The file was altered or damaged; use the original."
-        )
+    """Read a classifier together with its column encoder, notes and guarantee."""
+    contents = read_contents(path)
+    description = contents.description
     try:
-        plain = json.loads(text)
-        classifier = _rebuild(plain, tensors, module)
-        encoder = None if plain["encoder"] is None else TableEncoder.from_dict(plain["encoder"])
-        training = dict(plain["training"])
-    except (KeyError, TypeError, ValueError, RecursionError, FairSmoothError) as error:
+        classifier = _rebuild(contents, module)
+    except (TypeError, ValueError, FairSmoothError) as error:
         raise ModelFileError(
-            f"Expected a model file of this library, got {path}: {error}"
+            f"Expected a model file of this library, got {Path(path)}: {error}"
         ) from error
-    return SavedModel(classifier, encoder, training)
+    guarantee = description.plain["guarantee"]
+    return SavedModel(classifier, description.encoder, description.table or {}, guarantee)
 
 
-def canonical(plain: Mapping[str, Any]) -> str:
-    """Write plain data as JSON in one way only, so that a digest of it means something."""
-    return json.dumps(
-        plain, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
-    )
+def _plain(classifier: FairSmoothClassifier) -> dict[str, Any]:
+    names = getattr(classifier, "feature_names_in_", None)
+    fitted = _fitted_settings(classifier)
+    return {
+        "format": FORMAT,
+        "library": fairsmooth.__version__,
+        "architecture": plain_architecture(classifier.architecture_),
+        "link": fitted["link"],
+        "sigma": float(fitted["sigma"]),
+        "center": fitted["center"],
+        "threshold": float(classifier.threshold_),
+        "smoothing": {"method": fitted["smoothing"], "n_draws": int(fitted["n_draws"])},
+        "groups": [_plain_label(group) for group in classifier.groups_],
+        "classes": [_plain_label(label) for label in classifier.classes_.tolist()],
+        "features": {
+            "count": int(classifier.n_features_in_),
+            "names": None if names is None else [str(name) for name in names],
+        },
+        "certificate": classifier.certificate_.to_dict(),
+        "parameters": _constructor_settings(classifier) | fitted,
+        "guarantee": None,
+    }
 
 
-def digest(text: str, tensors: Mapping[str, Floats]) -> str:
-    """Return the SHA-256 of the JSON text and of every tensor with its name, type and shape."""
-    sha = hashlib.sha256(text.encode())
-    for name in sorted(tensors):
-        tensor = tensors[name]
-        shape = ",".join(map(str, tensor.shape))
-        sha.update(f"{name}\0{tensor.dtype}\0{shape}\0".encode())
-        sha.update(np.ascontiguousarray(tensor).astype("<f8", copy=False).tobytes())
-    return sha.hexdigest()
+def _fitted_settings(classifier: FairSmoothClassifier) -> dict[str, Any]:
+    """Return the settings that the fitted rule uses, as they were when it was fitted."""
+    names = ("link", "sigma", "center", "smoothing", "n_draws")
+    return {name: _number(getattr(classifier, name)) for name in names}
 
 
-def _same_bytes(contents: bytes) -> bytes:
-    """Sort the header of a safetensors file, so that the same model gives the same bytes.
+def _constructor_settings(classifier: FairSmoothClassifier) -> dict[str, Any]:
+    settings = classifier.get_params(deep=False)
+    settings.pop("module")
+    settings.pop("callback")
+    sizes = settings["hidden_layer_sizes"]
+    settings["hidden_layer_sizes"] = sizes if isinstance(sizes, int) else list(map(int, sizes))
+    if not isinstance(settings["random_state"], int):
+        settings["random_state"] = None  # a generator's state is not part of a model
+    return {name: _number(value) for name, value in settings.items()}
 
-    The library keeps metadata in a hash map, whose order changes from call to call.
-    """
-    size = int.from_bytes(contents[:8], "little")
-    header = json.loads(contents[8 : 8 + size])
-    text = json.dumps(header, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
-    text += b" " * (-len(text) % 8)  # the format wants the data aligned
-    return len(text).to_bytes(8, "little") + text + contents[8 + size :]
+
+def _number(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value
 
 
 def _tensors(classifier: FairSmoothClassifier) -> dict[str, Floats]:
     tensors = {
         "group_parameters": classifier.group_parameters_,
         "parameters": classifier.parameters_,
+        **fixed_tensors(classifier.architecture_),
     }
     if classifier.free_group_parameters_ is not None:
         tensors["free_group_parameters"] = classifier.free_group_parameters_
-    if isinstance(classifier.architecture_, ModuleNetwork):
-        for name, buffer in classifier.architecture_.module.named_buffers():
-            tensors[_BUFFER + name] = buffer.double().numpy()
     return {name: np.ascontiguousarray(tensor) for name, tensor in tensors.items()}
 
 
-def _read(path: Path) -> tuple[str, str, dict[str, Floats]]:
-    if not path.is_file():
-        raise ModelFileError(f"Expected a model file, found none at {path}.")
-    if path.stat().st_size > _MAX_BYTES:
-        raise ModelFileError(
-            f"Expected a model file of at most {_MAX_BYTES} bytes, got more: {path}."
-        )
-    try:
-        with safe_open(path, framework="numpy") as file:
-            metadata = file.metadata() or {}
-            text, stored_digest = metadata["fairsmooth"], metadata["digest"]
-            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    except (SafetensorError, KeyError, ValueError, OSError) as error:
-        raise ModelFileError(
-            f"Expected a model file of this library, got {path}, which is damaged or something "
-            f"else ({error})."
-        ) from error
-    for name, tensor in tensors.items():
-        if not (name in _TENSORS or name.startswith(_BUFFER)) or tensor.dtype != np.float64:
-            raise ModelFileError(
-                f"Expected the tensors {_TENSORS} in float64, got {name!r} in {path}."
-            )
-    return text, stored_digest, tensors
-
-
-def _rebuild(
-    plain: Mapping[str, Any], tensors: Mapping[str, Floats], module: nn.Module | None
-) -> FairSmoothClassifier:
-    if plain["format"] != FORMAT:
-        raise InputError(f"Expected format {FORMAT}, got {plain['format']!r}.")
+def _rebuild(contents: Contents, module: nn.Module | None) -> FairSmoothClassifier:
+    description, tensors = contents.description, contents.tensors
+    plain = description.plain
     classifier = FairSmoothClassifier(module=module, **plain["parameters"])
-    if classifier.link not in LINKS or classifier.smoothing not in SMOOTHINGS:
-        raise InputError("Expected a known link and smoothing, got another.")
-    architecture = _architecture(plain["architecture"], module, tensors)
-    groups = tuple(tuple(g) if isinstance(g, list) else g for g in plain["groups"])
-    stacked = tensors["group_parameters"]
-    if stacked.shape != (len(groups), architecture.n_parameters):
-        raise InputError(
-            f"Expected group_parameters of shape {(len(groups), architecture.n_parameters)}, "
-            f"got {stacked.shape}."
-        )
-    classifier.groups_ = groups
-    classifier.classes_ = np.array(plain["classes"])
+    classifier.groups_ = description.groups
+    classifier.classes_ = np.array(description.classes)
     classifier.threshold_ = float(plain["threshold"])
     classifier.history_ = ()
     classifier.n_iter_ = 0
-    classifier.n_features_in_ = int(plain["features"]["count"])
+    classifier.n_features_in_ = plain["features"]["count"]
     if plain["features"]["names"] is not None:
         classifier.feature_names_in_ = np.array(plain["features"]["names"], dtype=object)
     classifier.set_parameters(
-        architecture, stacked, free_group_parameters=tensors.get("free_group_parameters")
+        _architecture(plain["architecture"], module, tensors),
+        tensors["group_parameters"],
+        free_group_parameters=tensors.get("free_group_parameters"),
     )
-    _require_same_certificate(plain, classifier)
-    if not np.array_equal(classifier.parameters_, tensors["parameters"]):
-        raise InputError("the overall parameters in the file are not the centre of the groups'.")
+    # The centre and the numbers of the file: another machine may compute another last digit.
+    classifier.parameters_ = tensors["parameters"]
+    classifier.certificate_ = contents.certificate
     return classifier
 
 
@@ -223,7 +191,8 @@ def _architecture(
     plain: Mapping[str, Any], module: nn.Module | None, tensors: Mapping[str, Floats]
 ) -> AnyNetwork:
     if plain["kind"] != "module":
-        return from_plain(plain)
+        hidden = tuple(plain["hidden_layer_sizes"])
+        return Network(plain["n_features"], hidden, plain["activation"])
     if module is None:
         raise InputError(
             f"Expected the module {plain['name']} to be given, got none. "
@@ -231,41 +200,8 @@ def _architecture(
         )
     architecture = build(module, n_features=0, hidden_layer_sizes=(), activation="relu")
     assert isinstance(architecture, ModuleNetwork)
-    for name, buffer in architecture.module.named_buffers():
-        # A scalar buffer is stored with one entry.
-        buffer.copy_(torch.tensor(tensors[_BUFFER + name]).reshape(buffer.shape))
+    restore(architecture, plain, tensors)
     return architecture
-
-
-def _require_same_certificate(plain: Mapping[str, Any], classifier: FairSmoothClassifier) -> None:
-    stored = Certificate.from_dict(plain["certificate"])
-    if stored != classifier.certificate_:
-        raise InputError(
-            "the certificate in the file is not the certificate of its weights. "
-            "Run `fairsmooth verify` on it."
-        )
-
-
-def _plain_parameters(classifier: FairSmoothClassifier) -> dict[str, Any]:
-    parameters = classifier.get_params(deep=False)
-    parameters.pop("module")
-    parameters.pop("callback")
-    sizes = parameters["hidden_layer_sizes"]
-    parameters["hidden_layer_sizes"] = sizes if isinstance(sizes, int) else list(map(int, sizes))
-    if not isinstance(parameters["random_state"], int):
-        parameters["random_state"] = None  # a generator's state is not part of a model
-    return {
-        name: value.item() if isinstance(value, np.generic) else value
-        for name, value in parameters.items()
-    }
-
-
-def _feature_names(classifier: FairSmoothClassifier) -> dict[str, Any]:
-    names = getattr(classifier, "feature_names_in_", None)
-    return {
-        "count": int(classifier.n_features_in_),
-        "names": None if names is None else [str(name) for name in names],
-    }
 
 
 def _plain_label(label: Any) -> Any:

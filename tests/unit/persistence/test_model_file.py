@@ -1,17 +1,12 @@
-import json
-
 import numpy as np
 import pandas as pd
 import pytest
-import torch
-from safetensors.numpy import load_file, save_file
-from torch import nn
+from safetensors.numpy import save_file
 
 from fairsmooth import FairSmoothClassifier, ModelFileError
 from fairsmooth.data.encoding import TableEncoder
 from fairsmooth.exceptions import InputError
-from fairsmooth.persistence import load, read_model, save
-from fairsmooth.persistence.model_file import canonical, digest
+from fairsmooth.persistence import file_digest, load, read_model, save
 
 
 @pytest.fixture(scope="module")
@@ -47,13 +42,50 @@ def test_the_same_model_gives_the_same_bytes(fitted, tmp_path):
     assert len(contents) == 1
 
 
-def test_encoder_and_notes_travel_with_the_model(fitted, tmp_path):
-    table = pd.DataFrame({"age": [20, 30, 40, 50], "job": ["a", "b", "a", "b"]})
+def test_encoder_notes_and_guarantee_travel_with_the_model(tmp_path):
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"age": rng.integers(20, 60, 80), "job": rng.choice(["a", "b"], 80)})
     encoder = TableEncoder.learn(table)
-    save(fitted, tmp_path / "m", encoder=encoder, training={"label": "y", "rows": 4})
+    clf = FairSmoothClassifier(max_iter=3)
+    clf.fit(encoder.transform(table), np.arange(80) % 2, sensitive_features=np.arange(80) // 40)
+    training = {"label": "y", "positive": "yes", "negative": "no", "sensitive": ["sex"], "rows": 80}
+    guarantee = {"limits": {"demographic_parity": 0.05}}
+    save(clf, tmp_path / "m", encoder=encoder, training=training, guarantee=guarantee)
     saved = read_model(tmp_path / "m")
     assert saved.encoder == encoder
-    assert saved.training == {"label": "y", "rows": 4}
+    assert saved.training == training
+    assert saved.guarantee == guarantee
+
+
+def test_the_digest_of_a_model_is_that_of_its_rule(fitted, path, tmp_path, biased):
+    save(fitted, tmp_path / "noted", training={"rows": 600, "date": "2020-01-01"}, guarantee={})
+    assert file_digest(tmp_path / "noted") == file_digest(path)
+    save(fitted, tmp_path / "labelled", training={"label": "y", "positive": 1, "negative": 0})
+    assert file_digest(tmp_path / "labelled") != file_digest(path)
+    other = FairSmoothClassifier(sigma=0.5, max_iter=30, threshold=0.4)
+    other.fit(biased.X, biased.y, sensitive_features=biased.sensitive_features)
+    save(other, tmp_path / "other")
+    assert file_digest(tmp_path / "other") != file_digest(path)
+
+
+def test_a_guarantee_object_is_written_as_plain_data(fitted, tmp_path):
+    class Guarantee:
+        def to_dict(self):
+            return {"confidence": 0.95}
+
+    save(fitted, tmp_path / "m", guarantee=Guarantee())
+    assert read_model(tmp_path / "m").guarantee == {"confidence": 0.95}
+
+
+def test_what_could_not_be_read_is_not_written(fitted, tmp_path):
+    encoder = TableEncoder.learn(pd.DataFrame({"age": [20, 30, 40, 50]}))
+    with pytest.raises(InputError, match="Expected the features that the encoder makes"):
+        save(fitted, tmp_path / "m", encoder=encoder)
+    with pytest.raises(InputError, match=r"Expected no other entries in table, got \['lable'\]"):
+        save(fitted, tmp_path / "m", training={"lable": "y"})
+    with pytest.raises(InputError, match="Expected a model that can be written"):
+        save(fitted, tmp_path / "m", guarantee={"radius": float("nan")})
+    assert not list(tmp_path.iterdir())
 
 
 def test_intersectional_groups_and_text_labels_survive(biased, tmp_path):
@@ -68,36 +100,26 @@ def test_intersectional_groups_and_text_labels_survive(biased, tmp_path):
     assert loaded.free_group_parameters_ is None
 
 
-def test_a_module_needs_its_code_to_be_loaded(biased, tmp_path):
-    torch.manual_seed(0)
-    module = nn.Sequential(nn.Linear(5, 3), nn.BatchNorm1d(3), nn.Tanh(), nn.Linear(3, 1))
-    clf = FairSmoothClassifier(module=module, max_iter=1, n_draws=64, random_state=0)
-    clf.fit(biased.X, biased.y, sensitive_features=biased.sensitive_features)
-    save(clf, tmp_path / "m")
-    with pytest.raises(ModelFileError, match=r"call load\(path, module=\.\.\.\)"):
-        load(tmp_path / "m")
-    loaded = load(tmp_path / "m", module=module)
-    np.testing.assert_array_equal(loaded.predict_proba(biased.X), clf.predict_proba(biased.X))
-
-
 def test_a_missing_file_is_named(tmp_path):
     with pytest.raises(ModelFileError, match=r"found none at .*nothing\.safetensors"):
         load(tmp_path / "nothing.safetensors")
 
 
-@pytest.mark.parametrize("keep", [0, 4, 200, -1])
-def test_a_truncated_file_is_refused(path, keep):
+@pytest.mark.parametrize(
+    ("keep", "what"), [(0, "something else"), (4, "something else"), (200, ""), (-1, "damaged")]
+)
+def test_a_truncated_file_is_refused(path, keep, what):
     path.write_bytes(path.read_bytes()[:keep])
-    with pytest.raises(ModelFileError, match="damaged or something else"):
+    with pytest.raises(ModelFileError, match=f"Expected a model file of this library.*{what}"):
         load(path)
 
 
 def test_something_else_is_refused(tmp_path):
     (tmp_path / "m").write_text("a pickle would be run here")
-    with pytest.raises(ModelFileError, match="damaged or something else"):
+    with pytest.raises(ModelFileError, match="which is something else"):
         load(tmp_path / "m")
     save_file({"x": np.zeros(3)}, tmp_path / "other")
-    with pytest.raises(ModelFileError, match="damaged or something else"):
+    with pytest.raises(ModelFileError, match="which is something else"):
         load(tmp_path / "other")
 
 
@@ -106,73 +128,6 @@ def test_one_changed_bit_of_a_weight_is_refused(path):
     contents[-3] ^= 1
     path.write_bytes(contents)
     with pytest.raises(ModelFileError, match="its digest does not match"):
-        load(path)
-
-
-def _rewrite(path, change):
-    """Alter the plain data and sign it again, as someone who knows the format would."""
-    from safetensors import safe_open
-
-    with safe_open(path, framework="numpy") as file:
-        plain = json.loads(file.metadata()["fairsmooth"])
-    tensors = load_file(path)
-    change(plain, tensors)
-    text = canonical(plain)
-    save_file(tensors, path, metadata={"fairsmooth": text, "digest": digest(text, tensors)})
-
-
-def _halve_epsilon(plain, tensors):
-    plain["certificate"]["epsilon"] /= 2
-
-
-def _other_format(plain, tensors):
-    plain["format"] = 99
-
-
-def _wrong_shape(plain, tensors):
-    tensors["group_parameters"] = tensors["group_parameters"][:, :-1].copy()
-
-
-def _unknown_parameter(plain, tensors):
-    plain["parameters"]["evil"] = 1
-
-
-def _unknown_link(plain, tensors):
-    plain["parameters"]["link"] = "import os"
-
-
-def _huge_network(plain, tensors):
-    plain["architecture"]["hidden_layer_sizes"] = [10**6, 10**6]
-
-
-def _no_groups(plain, tensors):
-    del plain["groups"]
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        (_halve_epsilon, "is not the certificate of its weights"),
-        (_other_format, "Expected format 1, got 99"),
-        (_wrong_shape, "Expected group_parameters of shape"),
-        (_unknown_parameter, "unexpected keyword argument 'evil'"),
-        (_unknown_link, "Expected a known link"),
-        (_huge_network, "Expected at most"),
-        (_no_groups, "'groups'"),
-    ],
-)
-def test_an_altered_file_is_refused_even_with_a_fresh_digest(path, change, message):
-    _rewrite(path, change)
-    with pytest.raises(ModelFileError, match=message):
-        load(path)
-
-
-def test_unknown_tensors_are_refused(path):
-    def add(plain, tensors):
-        tensors["extra"] = np.zeros(2)
-
-    _rewrite(path, add)
-    with pytest.raises(ModelFileError, match="got 'extra'"):
         load(path)
 
 
