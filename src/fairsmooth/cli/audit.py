@@ -43,11 +43,11 @@ def command(
     from fairsmooth.tables import TableModel
 
     loaded = TableModel.load(model)
-    table = read(data, sep=sep, decimal=decimal, encoding=encoding)
+    table, notes = read(data, sep=sep, decimal=decimal, encoding=encoding)
     with messages.status("auditing"):
         audited = loaded.audited(table, unknown=unknown, strict=strict)
         result = audited.audit(loaded.classifier, shift=True)
-    print_notes(audited.notes)
+    print_notes([*notes, *audited.notes])
     if report is not None:
         write_report(
             report,

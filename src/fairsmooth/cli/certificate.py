@@ -8,9 +8,9 @@ NAME = "certificate"
 def command(model: Model, json_output: Json = False) -> None:
     """Explain the certificate of a model in plain words."""
     from fairsmooth.cli.output import print_certificate, print_json
-    from fairsmooth.persistence import load
+    from fairsmooth.persistence import read_certificate
 
-    certificate = load(model).certificate_
+    certificate = read_certificate(model)
     if json_output:
         print_json(certificate.to_dict())
     else:

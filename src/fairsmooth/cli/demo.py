@@ -36,12 +36,14 @@ def command(
     from fairsmooth.datasets import load_adult, load_compas
     from fairsmooth.estimator import FairSmoothClassifier
     from fairsmooth.reporting.report import write_report
-    from fairsmooth.tables.model import GROUP_WEIGHTS
+    from fairsmooth.tables.fitting import GROUP_WEIGHTS
 
     loaders = {"adult": load_adult, "compas": load_compas}
     data = loaders[dataset](encoding="raw", sensitive=sensitive)
     label = LABELS[dataset]
-    table = data.X.assign(**{sensitive: data.sensitive_features, label: data.y})
+    table = data.X.copy()
+    table[sensitive] = data.sensitive_features
+    table[label] = data.y
     fitted = train(
         table,
         roles_of(label, [sensitive], None, DROP[dataset], None, unknown="ignore"),

@@ -152,7 +152,7 @@ def _one_line(error: Exception) -> str | None:
 def _warnings_in_one_line() -> None:
     warnings.simplefilter("ignore")
     warnings.simplefilter("default", UserWarning)
-    warnings.showwarning = lambda message, *rest, **named: _say(  # type: ignore[assignment]
+    warnings.showwarning = lambda message, *rest, **named: _say(
         f"Warning: {' '.join(for_the_command_line(str(message)).split())}"
     )
 

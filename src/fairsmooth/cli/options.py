@@ -1,5 +1,6 @@
 """Options that several commands have, and what they must be before any work begins."""
 
+from itertools import pairwise
 from pathlib import Path
 from typing import Annotated
 
@@ -79,7 +80,7 @@ def parse_widths(text: str) -> tuple[int, ...]:
         raise InputError(
             f"Expected --hidden between 1 and {MAX_WIDTH:,} units in every layer, got {text[:40]}."
         )
-    n_weights = sum(a * b for a, b in zip(widths, widths[1:], strict=False))
+    n_weights = sum(a * b for a, b in pairwise(widths))
     if n_weights > MAX_WEIGHTS:
         raise InputError(
             f"Expected --hidden with at most {MAX_WEIGHTS:,} weights between its layers, got "

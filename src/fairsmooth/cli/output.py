@@ -75,7 +75,7 @@ def print_summary(summary: Mapping[str, Any]) -> None:
     overall.add_column("value", justify="right")
     for name, label in _OVERALL.items():
         if summary.get(name) is not None:
-            overall.add_row(label, _cell(name, summary[name]))
+            overall.add_row(label, cell(name, summary[name]))
     results.print(overall)
     groups = Table(title="By group", title_justify="left")
     columns = [name for name in _BY_GROUP if any(name in row for row in summary["groups"])]
@@ -83,7 +83,7 @@ def print_summary(summary: Mapping[str, Any]) -> None:
     for name in columns:
         groups.add_column(_BY_GROUP[name], justify="right")
     for row in summary["groups"]:
-        cells = (_cell(name, row.get(name)) for name in columns)
+        cells = (cell(name, row.get(name)) for name in columns)
         groups.add_row(Text(group_text(_label(row["group"]))), *cells)
     results.print(groups)
 
@@ -119,7 +119,6 @@ _BY_GROUP = {
     "epsilon": "certified",
     "tying_cost_log_loss": "tying cost",
 }
-# Printed rounded up, so that what is printed is a bound too.
 _BOUNDS = {"epsilon", "epsilon_tight", "max_distance"}
 
 
@@ -127,7 +126,8 @@ def _label(group: Any) -> Any:
     return tuple(group) if isinstance(group, list) else group
 
 
-def _cell(name: str, value: Any) -> str:
+def cell(name: str, value: Any) -> str:
+    """Return a figure as text; a bound is rounded up, so that what is printed is one too."""
     if value is None:
         return "–"
     if name in _BOUNDS:

@@ -36,20 +36,19 @@ def command(
 
     A row that cannot be scored gets an empty score, and a column "reason" says why.
     """
-    from fairsmooth.cli.output import progress, say
+    from fairsmooth.cli.output import print_notes, progress, say
+    from fairsmooth.cli.reading import guesses
     from fairsmooth.cli.targets import require_target
 
     require_target(output, inputs=[data, model])
-    from fairsmooth.data.files import count_rows, describe_format, write_chunks
+    from fairsmooth.data.files import count_rows, write_chunks
     from fairsmooth.data.files.writing import output_kind
     from fairsmooth.tables import TableModel
 
     output_kind(output)
     loaded = TableModel.load(model)
     options = {"sep": sep, "decimal": decimal, "encoding": encoding}
-    found = describe_format(data, **options)
-    if found.sniffed:
-        say(f"Reading {data.name} as {found}.")
+    notes = guesses(data, **options)
     work = _Work(loaded, data, options, {
         "keep": keep or (), "threshold": threshold, "unknown": unknown, "strict": strict,
     })  # fmt: skip
@@ -61,6 +60,7 @@ def command(
             # Only now is it known that the table has a column more; begin again with it.
             update(completed=0)
             rows = write_chunks(output, work.chunks(update, with_reasons=True))
+    print_notes(notes)
     say(f"Wrote {rows:,} rows to {output}.")
     if work.n_unscored:
         say(f"{work.n_unscored:,} of them could not be scored; the column 'reason' says why.")

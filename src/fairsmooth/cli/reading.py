@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fairsmooth.cli.output import progress, say
+from fairsmooth.cli.output import progress
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -12,17 +12,21 @@ if TYPE_CHECKING:
     from fairsmooth.data.roles import Roles
 
 
-def read(
-    path: Path, *, sep: str | None = None, decimal: str | None = None, encoding: str | None = None
-) -> "pd.DataFrame":
-    """Read a whole table, and say how where that was guessed."""
-    from fairsmooth.data.files import describe_format, read_table
+def read(path: Path, **how: str | None) -> "tuple[pd.DataFrame, list[str]]":
+    """Read a whole table; return it with a note on how it was read, where that was guessed."""
+    from fairsmooth.data.files import read_table
 
-    found = describe_format(path, sep=sep, decimal=decimal, encoding=encoding)
-    if found.sniffed:
-        say(f"Reading {path.name} as {found}.")
+    notes = guesses(path, **how)
     with progress("reading"):
-        return read_table(path, sep=sep, decimal=decimal, encoding=encoding)
+        return read_table(path, **how), notes
+
+
+def guesses(path: Path, **how: str | None) -> list[str]:
+    """Say how a file is read, where that was guessed from a sample."""
+    from fairsmooth.data.files import describe_format
+
+    found = describe_format(path, **how)
+    return [f"{path.name} is read as {found}."] if found.sniffed else []
 
 
 def roles_of(
@@ -42,5 +46,11 @@ def roles_of(
 
     _validate.one_of(UNKNOWN, unknown=str(unknown))
     return Roles(
-        label, tuple(sensitive), positive, tuple(drop or ()), include_sensitive, str(unknown)
+        label=label,
+        sensitive=tuple(sensitive),
+        positive=positive,
+        drop=tuple(drop or ()),
+        include_sensitive=include_sensitive,
+        unknown=str(unknown),
+        ids=tuple(ids or ()),
     )

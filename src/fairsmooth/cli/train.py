@@ -73,13 +73,15 @@ def command(
     json_output: Json = False,
 ) -> None:
     """Train, certify and audit a classifier on a table, and write it to one file."""
-    from fairsmooth.cli.reading import read, roles_of
     from fairsmooth.cli.targets import require_target
-    from fairsmooth.cli.training import print_fitted, train
 
     weight = parity_weight_of(parity, parity_weight)
     widths = parse_widths(hidden)
     require_target(output, inputs=[data])
+    # What is wrong with the options is said before torch is loaded.
+    from fairsmooth.cli.output import say
+    from fairsmooth.cli.reading import read, roles_of
+    from fairsmooth.cli.training import print_fitted, train
     from fairsmooth.estimator import FairSmoothClassifier
 
     classifier = FairSmoothClassifier(
@@ -96,12 +98,10 @@ def command(
     roles = roles_of(
         label, sensitive, positive, drop, ids, include_sensitive=include_sensitive, unknown=unknown
     )
-    table = read(data, sep=sep, decimal=decimal, encoding=encoding)
+    table, notes = read(data, sep=sep, decimal=decimal, encoding=encoding)
     fitted = train(
         table, roles, classifier, columns=columns, test_size=test_size, seed=seed, strict=strict
     )
     fitted.model.save(output)
-    print_fitted(fitted, json_output)
-    from fairsmooth.cli.output import say
-
+    print_fitted(fitted, json_output, notes=notes)
     say(f"Wrote {output}.")

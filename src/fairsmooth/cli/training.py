@@ -1,5 +1,6 @@
 """What ``train`` and ``demo`` share: a bar while it runs, then certificate and audit."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
@@ -34,11 +35,11 @@ def train(
     return fitted
 
 
-def print_fitted(fitted: Fitted, json_output: bool) -> None:
+def print_fitted(fitted: Fitted, json_output: bool, *, notes: Sequence[str] = ()) -> None:
     """Print where the model came from, its certificate and its audit, as words or as JSON."""
     provenance = fitted.model.provenance
     assert provenance is not None
-    print_notes(provenance.notes)
+    print_notes([*notes, *provenance.notes])
     if json_output:
         print_json(fitted.summary())
         return

@@ -80,7 +80,7 @@ def command(
 
     limits = Limits(max_dp, max_eo, max_epsilon)
     roles = roles_of(label, sensitive, positive, drop, ids)
-    table = read(data, sep=sep, decimal=decimal, encoding=encoding)
+    table, notes = read(data, sep=sep, decimal=decimal, encoding=encoding)
     folder = require_folder(output, FILES, inputs=[data])
     with progress("trials", total=trials) as update:
         searched = search_table(
@@ -99,7 +99,7 @@ def command(
         )
     _write(folder, searched, limits)
     assert searched.fitted.model.provenance is not None
-    print_notes(searched.fitted.model.provenance.notes)
+    print_notes([*notes, *searched.fitted.model.provenance.notes])
     if json_output:
         print_json(searched.summary())
         return
@@ -129,7 +129,7 @@ def _flat(trials: "pd.DataFrame") -> "pd.DataFrame":
 
 
 def _print(searched: "Searched") -> None:
-    from fairsmooth.cli.output import print_lines, print_summary
+    from fairsmooth.cli.output import cell, print_lines, print_summary
 
     tuned, model = searched.tuned, searched.fitted.model
     assert model.provenance is not None
@@ -139,6 +139,6 @@ def _print(searched: "Searched") -> None:
         f"  {name} = {value:.4g}" if isinstance(value, float) else f"  {name} = {value}"
         for name, value in tuned.parameters.items()
     )
-    measured = ", ".join(f"{name} {value:.4f}" for name, value in tuned.measured.items())
+    measured = ", ".join(f"{name} {cell(name, value)}" for name, value in tuned.measured.items())
     print_lines([f"Held out there: {measured}.", *model.provenance.lines()])
     print_summary(searched.fitted.summary())

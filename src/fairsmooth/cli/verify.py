@@ -8,7 +8,7 @@ import typer
 
 from fairsmooth.attack import AttackResult, Target, attack
 from fairsmooth.cli.output import messages, print_json, results
-from fairsmooth.cli.train import Json
+from fairsmooth.cli.options import Json
 from fairsmooth.core.architecture import Network
 from fairsmooth.core.certificate import group_text
 from fairsmooth.exceptions import InputError

@@ -1,6 +1,7 @@
 """One function per kind of plot, each returning a figure."""
 
 import io
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -52,10 +53,10 @@ def intervals(
                 label=mark_label,
             )
             axes.legend(frameon=False, loc="best", fontsize=9)
-        axes.set_yticks(places, labels)
+        axes.set_yticks(places, labels, parse_math=False)
         axes.set_ylim(-0.6, len(labels) - 0.4)
         axes.set_xlim(left=0.0)
-        axes.set_title(title, loc="left", fontsize=10.5)
+        axes.set_title(title, loc="left", fontsize=10.5, parse_math=False)
         axes.grid(axis="x", color="#dddddd", linewidth=0.7)
         axes.set_axisbelow(True)
     return figure
@@ -127,7 +128,9 @@ def _shift_panel(axes: Axes, name: str, points: pd.DataFrame) -> None:
         axes.plot(
             strength, points["reference"], color=COLOURS[1], linestyle="--", label="unconstrained"
         )
-    axes.set_title(name if len(name) <= 38 else name[:37] + "…", fontsize=8.5, loc="left")
+    # Names come from the user's table: a dollar sign there begins no formula.
+    shown = name if len(name) <= 38 else name[:37] + "…"
+    axes.set_title(shown, fontsize=8.5, loc="left", parse_math=False)
     axes.tick_params(labelsize=8)
     axes.grid(color="#e6e6e6", linewidth=0.7)
     axes.set_axisbelow(True)
@@ -136,7 +139,9 @@ def _shift_panel(axes: Axes, name: str, points: pd.DataFrame) -> None:
 def as_svg(figure: Figure) -> str:
     """Return a figure as an SVG element that an HTML page can hold."""
     buffer = io.StringIO()
-    with mpl.rc_context(_STYLE):
+    with mpl.rc_context(_STYLE), warnings.catch_warnings():
+        # The reader's own font draws the text; ours may lack a letter when measuring it.
+        warnings.filterwarnings("ignore", message="Glyph .* missing from font")
         figure.savefig(buffer, format="svg", metadata={"Date": None})
     text = buffer.getvalue()
     return text[text.index("<svg") :]

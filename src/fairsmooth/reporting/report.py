@@ -3,14 +3,17 @@
 import os
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, select_autoescape
+from jinja2 import Environment, PackageLoader, Undefined, select_autoescape
 from markupsafe import Markup
 
 import fairsmooth
 from fairsmooth import _atomic
-from fairsmooth.core.certificate import Certificate, group_text
+from fairsmooth.core.certificate import Certificate
+from fairsmooth.core.labels import group_text
+from fairsmooth.core.outward import upper_text
 from fairsmooth.metrics import Audit
 from fairsmooth.reporting import figures
+from fairsmooth.tables.provenance import Provenance
 
 _RATES = {
     "selection_rate": "Selection rate",
@@ -24,13 +27,41 @@ _SHIFT_GAPS = {
 
 
 def write_report(
-    path: str | os.PathLike[str], *, title: str, certificate: Certificate, audit: Audit
+    path: str | os.PathLike[str],
+    *,
+    title: str,
+    certificate: Certificate | None,
+    audit: Audit,
+    provenance: Provenance | None = None,
+    held_out: bool = False,
 ) -> None:
-    """Write the certificate and an audit as one HTML page, atomically."""
-    _atomic.write_bytes(path, render_report(title, certificate, audit).encode())
+    """Write an audit, and the certificate if there is one, as one HTML page, atomically.
+
+    Parameters
+    ----------
+    path : path
+        Where to write.
+    title : str
+    certificate : Certificate or None
+        None for a model that has none; the page then says so.
+    audit : Audit
+    provenance : Provenance, optional
+        Where the model came from; printed if it is known.
+    held_out : bool
+        Whether training is known not to have seen the audited rows.
+    """
+    page = render_report(title, certificate, audit, provenance=provenance, held_out=held_out)
+    _atomic.write_bytes(path, page.encode())
 
 
-def render_report(title: str, certificate: Certificate, audit: Audit) -> str:
+def render_report(
+    title: str,
+    certificate: Certificate | None,
+    audit: Audit,
+    *,
+    provenance: Provenance | None = None,
+    held_out: bool = False,
+) -> str:
     """Return the page as text."""
     environment = Environment(
         loader=PackageLoader("fairsmooth.reporting"),
@@ -39,12 +70,15 @@ def render_report(title: str, certificate: Certificate, audit: Audit) -> str:
         lstrip_blocks=True,
     )
     environment.filters["number"] = _number
-    environment.filters["group_text"] = group_text
+    environment.filters["bound"] = _bound
+    environment.filters["group_text"] = _group
     return environment.get_template("report.html").render(
         title=title,
         version=fairsmooth.__version__,
         certificate=certificate,
-        certificate_lines=str(certificate).splitlines(),
+        certificate_lines=[] if certificate is None else str(certificate).splitlines(),
+        provenance=provenance,
+        rows="held-out rows" if held_out else "audited rows",
         summary=audit.summary(),
         audit=audit,
         figures=_figures(audit),
@@ -86,8 +120,17 @@ def _shift_figures(audit: Audit) -> list[Markup]:
 
 
 def _number(value: Any) -> str:
-    if value is None:
+    if value is None or isinstance(value, Undefined):
         return "–"
     if isinstance(value, int):
         return f"{value:,}"
     return f"{value:.4f}" if isinstance(value, float) else str(value)
+
+
+def _bound(value: Any) -> str:
+    """Print a bound rounded up, so that what is printed is a bound too."""
+    return upper_text(value) if isinstance(value, int | float) else "–"
+
+
+def _group(label: Any) -> str:
+    return group_text(tuple(label) if isinstance(label, list) else label)

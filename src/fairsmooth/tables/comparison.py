@@ -3,43 +3,18 @@
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import cross_val_predict
 
-from fairsmooth._types import Floats, Labels
+from fairsmooth._types import Labels
 from fairsmooth.estimator import FairSmoothClassifier
 from fairsmooth.metrics import Audit, demographic_parity_gap, equalized_odds_gap
 
 # Gaps of two models on the same rows differ by this much without meaning anything.
 _MARGIN = 0.02
-
-
-@dataclass(frozen=True)
-class OutOfFold:
-    """Scores of audited rows by models that have not seen them, as a classifier would give them."""
-
-    probabilities: Floats
-    threshold_: float = 0.5
-
-    @classmethod
-    def of(cls, X: Any, y: Labels) -> "OutOfFold | None":
-        """Score every row by a logistic regression trained on the other half."""
-        if min(np.bincount(y, minlength=2)) < 2:
-            return None
-        with _quietly():
-            return cls(
-                cross_val_predict(_plain(), np.asarray(X), y, cv=2, method="predict_proba")
-            )
-
-    def predict_proba(self, X: Any) -> Floats:
-        """Return the scores of the rows that they were computed for."""
-        assert len(X) == len(self.probabilities)
-        return self.probabilities
 
 
 def comparison_notes(
@@ -52,8 +27,8 @@ def comparison_notes(
     X_test, y_test, sensitive = test
     if len(audit.groups) < 2:
         return []
-    with _quietly():
-        decided = _plain().fit(np.asarray(train[0]), train[1]).predict(np.asarray(X_test))
+    with quietly():
+        decided = plain_regression().fit(np.asarray(train[0]), train[1]).predict(np.asarray(X_test))
     plain = {
         "demographic_parity": demographic_parity_gap(y_test, decided, sensitive_features=sensitive),
         "equalized_odds_sum": equalized_odds_gap(
@@ -82,12 +57,14 @@ def _remedy(classifier: FairSmoothClassifier) -> str:
     return "A larger parity_weight penalises them more."
 
 
-def _plain() -> LogisticRegression:
+def plain_regression() -> LogisticRegression:
+    """Return the model that a user would begin with."""
     return LogisticRegression(max_iter=1000)
 
 
 @contextmanager
-def _quietly() -> Iterator[None]:
+def quietly() -> Iterator[None]:
+    """Fit the comparison without its warnings: it is not the user's model."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         yield

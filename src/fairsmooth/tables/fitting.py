@@ -7,22 +7,35 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from sklearn.base import clone
 
 from fairsmooth import _validate
 from fairsmooth._types import Labels
+from fairsmooth.data.banding import parse_bands
 from fairsmooth.data.encoding import TableEncoder
-from fairsmooth.data.groups import Groups, encode_groups, require_trainable
-from fairsmooth.data.roles import Roles, label_codes, not_features, require_columns
+from fairsmooth.data.frames import table_digest
+from fairsmooth.data.groups import encode_groups, require_trainable
+from fairsmooth.data.notes import sanity_notes
+from fairsmooth.data.roles import (
+    Roles,
+    label_codes,
+    not_features,
+    require_columns,
+    sensitive_frame,
+    usable_rows,
+    with_bands,
+)
 from fairsmooth.data.splitting import split_rows
 from fairsmooth.estimator import FairSmoothClassifier
 from fairsmooth.exceptions import InputError
 from fairsmooth.metrics import Audit
 from fairsmooth.tables.comparison import comparison_notes
 from fairsmooth.tables.model import TableModel
-from fairsmooth.tables.provenance import Provenance, library_versions, today
-from fairsmooth.tables.reading import sanity_notes, table_digest
+from fairsmooth.tables.provenance import Provenance, library_versions, plain_value, today
 
 COLUMNS = {"auto": "binned", "binned": "binned", "standardised": "standardised"}
+# Decided by benchmarks/defaults.py: with equal weights, many small groups ruin the large ones.
+GROUP_WEIGHTS = "share"
 MAX_SEED = 2**32 - 1
 Step = Callable[[str], None]
 
@@ -64,13 +77,15 @@ def fit_table(
     columns: str = "auto",
     test_size: float = 0.3,
     seed: int = 0,
+    strict: bool = False,
     shift: bool = False,
     step: Step = lambda text: None,
 ) -> Fitted:
     """Split, learn the encoder on the training part, train, certify and audit."""
     began = time.perf_counter()
     step("learning the columns")
-    parts = Parts.of(table, roles, columns=columns, test_size=test_size, seed=seed)
+    parts = Parts.of(table, roles, columns=columns, test_size=test_size, seed=seed,
+                     strict=strict)  # fmt: skip
     step("training")
     classifier.fit(parts.X, parts.y, sensitive_features=parts.sensitive)
     step("auditing")
@@ -98,6 +113,7 @@ class Parts:
         columns: str = "auto",
         test_size: float,
         seed: int,
+        strict: bool = False,
         by_label: bool = True,
     ) -> "Parts":
         """Cut a table by group, and by label too unless ``by_label`` is false.
@@ -109,22 +125,27 @@ class Parts:
         _validate.in_range(0, MAX_SEED, seed=seed)
         _validate.one_of(tuple(COLUMNS), columns=columns)
         require_columns(table, roles)
-        y, values = label_codes(table[roles.label], roles)
-        sensitive = table[list(roles.sensitive)]
-        groups = encode_groups(sensitive, n_rows=len(table))
-        require_trainable(groups, y)
-        cells = groups.codes * 2 + y if by_label else groups.codes
-        train, test = split_rows(cells, test_size, seed=seed, name="table")
-        _require_both(groups, y, train, test, test_size)
-        features = table.drop(columns=not_features(table, roles)).iloc[train]
+        _require_one_role(roles)
+        usable, dropped = usable_rows(table, _unbanded(roles, table), strict=strict)
+        rows = table if usable.all() else table[usable]
+        y, values = label_codes(rows[roles.label], roles)
+        train, test = split_rows(
+            _cells(rows, roles, y if by_label else None), test_size, seed=seed, name="table"
+        )
+        roles = with_bands(roles, rows.iloc[train])
+        groups = sensitive_frame(rows, roles)
+        _require_trainable(groups, y, train, test, test_size)
+        features = rows.drop(columns=not_features(rows, roles)).iloc[train]
         encoder = TableEncoder.learn(features, numeric=COLUMNS[columns], unknown=roles.unknown)
         provenance = Provenance(
             label=roles.label,
-            negative=values[0],
-            positive=values[1],
-            sensitive=tuple(roles.sensitive),
-            drop=tuple(roles.drop),
+            negative=plain_value(values[0]),
+            positive=plain_value(values[1]),
+            sensitive=roles.sensitive,
+            ids=tuple(dict.fromkeys(roles.ids)),
+            drop=tuple(dict.fromkeys(roles.drop)),
             include_sensitive=roles.include_sensitive,
+            bands={banding.name: list(banding.edges) for banding in roles.bandings},
             rows=len(train),
             held_out=len(test),
             seed=seed,
@@ -132,11 +153,11 @@ class Parts:
             digest=table_digest(table),
             versions=library_versions(),
             date=today(),
-            notes=tuple(sanity_notes(table, roles)),
+            notes=(*dropped, *sanity_notes(rows, roles), *encoder.notes),
         )
-        held_out = table.iloc[test].reset_index(drop=True)
         X = encoder.transform(features)
-        return cls(X, y[train], sensitive.iloc[train], encoder, roles, provenance, held_out)
+        held_out = rows.iloc[test].reset_index(drop=True)
+        return cls(X, y[train], groups.iloc[train], encoder, roles, provenance, held_out)
 
     def fitted(
         self, classifier: FairSmoothClassifier, began: float, *, shift: bool = False
@@ -154,15 +175,54 @@ class Parts:
         return Fitted(model, audit, self.test, time.perf_counter() - began)
 
 
-def _require_both(
-    groups: Groups, y: Labels, train: Any, test: Any, test_size: float
+def _unbanded(roles: Roles, table: pd.DataFrame) -> Roles:
+    names, _ = parse_bands(roles.sensitive, list(table.columns))
+    return replace(roles, sensitive=names)
+
+
+def _cells(rows: pd.DataFrame, roles: Roles, y: Labels | None) -> Labels:
+    """Number the cells of the split: groups, times labels if given.
+
+    Columns that are cut into bands take no part: the bands are learned from the
+    training rows, which are not chosen yet.
+    """
+    names, bands = parse_bands(roles.sensitive, list(rows.columns))
+    fixed = replace(roles, sensitive=tuple(name for name in names if name not in bands))
+    cells = np.zeros(len(rows), dtype=np.int64)
+    if fixed.sensitive:
+        cells += encode_groups(sensitive_frame(rows, fixed), n_rows=len(rows)).codes
+    return cells if y is None else cells * 2 + y
+
+
+def _require_trainable(
+    groups: pd.DataFrame, y: Labels, train: Any, test: Any, test_size: float
 ) -> None:
     if len(test) == 0:
         raise InputError(
             f"Expected rows to hold out at test_size={test_size!r}, got none of {len(y)} rows. "
             "Give more rows or a larger test_size."
         )
-    require_trainable(Groups(groups.labels, groups.codes[train]), y[train])
+    require_trainable(encode_groups(groups, n_rows=len(groups)), y)
+    require_trainable(encode_groups(groups.iloc[train], n_rows=len(train)), y[train])
+
+
+def _require_one_role(roles: Roles) -> None:
+    for name, part in ((roles.label, "label"), *((s, "sensitive column") for s in roles.sensitive)):
+        taken = {"ids": roles.ids, "drop": roles.drop if part == "label" else ()}
+        for other, names in taken.items():
+            if name in names:
+                raise InputError(
+                    f"Expected one role for every column, got {name!r} as {part} and in {other}."
+                )
+
+
+def default_classifier(classifier: FairSmoothClassifier | None, seed: int) -> FairSmoothClassifier:
+    """Return a classifier to train: a copy of the user's, or one with the table's defaults."""
+    chosen = FairSmoothClassifier(group_weights=GROUP_WEIGHTS)
+    chosen = clone(chosen if classifier is None else classifier)
+    if chosen.random_state is None:
+        chosen.random_state = seed
+    return chosen
 
 
 def drawn_seed() -> int:

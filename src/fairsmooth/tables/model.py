@@ -7,25 +7,33 @@ from typing import Any, Self
 
 import numpy as np
 import pandas as pd
-from sklearn.base import clone
+from numpy.typing import NDArray
 from torch import nn
 
 from fairsmooth import _validate
-from fairsmooth._types import Labels
 from fairsmooth.core.certificate import Certificate
 from fairsmooth.data.encoding import UNKNOWN, TableEncoder
-from fairsmooth.data.roles import Roles, known_label_codes, require_columns
+from fairsmooth.data.frames import as_frame, table_digest
+from fairsmooth.data.roles import (
+    Roles,
+    known_label_codes,
+    require_columns,
+    sensitive_frame,
+    usable_rows,
+)
 from fairsmooth.estimator import FairSmoothClassifier
 from fairsmooth.exceptions import InputError
-from fairsmooth.metrics import Audit, audit
+from fairsmooth.metrics import Audit
 from fairsmooth.persistence import read_model, save
-from fairsmooth.tables.comparison import OutOfFold
+from fairsmooth.tables.auditing import AuditedRows
 from fairsmooth.tables.provenance import Provenance
-from fairsmooth.tables.reading import as_frame
 from fairsmooth.tables.scoring import kept_columns, matrix_of, score
 
-# Decided by benchmarks/defaults.py: with equal weights, many small groups ruin the large ones.
-GROUP_WEIGHTS = "share"
+Reasons = NDArray[np.object_]
+_MEASURED = ("accuracy", "demographic_parity", "equalized_odds_sum", "equalized_odds_max")
+_SAME_TABLE = (
+    "This is the table that the model was trained from: most of its rows were used for training."
+)
 
 
 @dataclass(frozen=True)
@@ -42,8 +50,8 @@ class TableModel:
         Which column plays which part; None if the file does not say.
     provenance : Provenance or None
         Where the model came from; None if the file does not say.
-    guarantee : None
-        A guarantee of the gaps, where one was asked for.
+    guarantee : mapping or None
+        A guarantee of the gaps, if the file has one.
     measured : Audit or None
         The audit on the rows that were held out at training; files do not hold it.
 
@@ -63,7 +71,7 @@ class TableModel:
     encoder: TableEncoder | None = None
     roles: Roles | None = None
     provenance: Provenance | None = None
-    guarantee: None = None
+    guarantee: Any = None
     measured: Audit | None = None
 
     @classmethod
@@ -78,11 +86,12 @@ class TableModel:
         drop: Sequence[str] = (),
         columns: str = "auto",
         classifier: FairSmoothClassifier | None = None,
-        guarantee: None = None,
+        guarantee: Any = None,
         test_size: float = 0.3,
         random_state: int | None = None,
         include_sensitive: bool = False,
         unknown: str = "error",
+        strict: bool = False,
     ) -> Self:
         """Split a table, train and certify on one part, audit on the other.
 
@@ -93,7 +102,8 @@ class TableModel:
         label : str
             The column to predict; two values.
         sensitive : str or sequence of str
-            Sensitive columns; groups are their combinations.
+            Sensitive columns; groups are their combinations. ``"age:4"`` cuts a column
+            of numbers into 4 bands.
         positive : value, optional
             The positive label. May be left out where the two values are unmistakable,
             such as 0 and 1, or no and yes.
@@ -102,8 +112,8 @@ class TableModel:
         columns : {"auto", "binned", "standardised"}
             What becomes of numeric columns.
         classifier : FairSmoothClassifier, optional
-            Its settings are used; it is not changed. Groups weigh by their share of the
-            rows if it is left out.
+            Its settings are used; it is not changed. If it is left out, groups weigh by
+            their share of the rows.
         guarantee : None
             No other value is supported yet.
         test_size : float
@@ -114,32 +124,39 @@ class TableModel:
             Whether the sensitive columns are features too.
         unknown : {"error", "ignore"}
             What a category does at prediction that training did not have.
+        strict : bool
+            Whether a row without a label or group is an error; otherwise it is left out,
+            and a note says how many were.
 
         Returns
         -------
         TableModel
         """
-        from fairsmooth.tables.fitting import drawn_seed, fit_table  # it builds on this class
+        from fairsmooth.tables.fitting import default_classifier, drawn_seed, fit_table
 
         if guarantee is not None:
             raise InputError(f"Expected guarantee=None, got {guarantee!r}.")
         _validate.one_of(UNKNOWN, unknown=unknown)
         seed = drawn_seed() if random_state is None else random_state
-        columns_of_groups = (sensitive,) if isinstance(sensitive, str) else tuple(sensitive)
-        roles = Roles(label, columns_of_groups, positive, tuple(drop), include_sensitive, unknown)
-        chosen = FairSmoothClassifier(group_weights=GROUP_WEIGHTS)
-        chosen = clone(chosen if classifier is None else classifier)
-        if chosen.random_state is None:
-            chosen.random_state = seed
+        roles = Roles(
+            label=label,
+            sensitive=(sensitive,) if isinstance(sensitive, str) else tuple(sensitive),
+            positive=positive,
+            ids=tuple(ids),
+            drop=tuple(drop),
+            include_sensitive=include_sensitive,
+            unknown=unknown,
+        )
         fitted = fit_table(
             as_frame(table),
             roles,
-            classifier=chosen,
+            classifier=default_classifier(classifier, seed),
             columns=columns,
             test_size=test_size,
             seed=seed,
+            strict=strict,
         )
-        return fitted.model
+        return cls(**vars(fitted.model))
 
     @property
     def certificate(self) -> Certificate:
@@ -172,7 +189,7 @@ class TableModel:
             Whether a row that cannot be scored is an error. Otherwise its score is
             missing, and a column ``reason`` says why.
         first_row : int
-            Number of the first row in the user's table, for messages.
+            Number of rows before the first one in the user's table, for messages.
 
         Returns
         -------
@@ -185,64 +202,77 @@ class TableModel:
         frame = as_frame(table)
         for name in keep:
             _validate.known_column(name, list(frame.columns), where="the table")
-        features, reasons = self._features(frame, unknown=unknown, first_row=first_row)
-        if strict and any(reasons):
-            raise InputError(next(filter(None, reasons)))
-        scored = score(self.classifier, features, reasons)
-        written = scored.frame(
+        features, reasons = self._features(frame, unknown)
+        if strict:
+            _refuse(reasons, first_row=first_row)
+        written = score(self.classifier, features, reasons).frame(
             self.classifier.groups_,
             self._labels(),
             threshold=self.classifier.threshold_ if threshold is None else threshold,
         )
-        ids = [name for name in self._ids() if name in frame.columns]
-        kept = kept_columns(frame, [*ids, *keep], list(written.columns))
+        ids = [] if self.provenance is None else self.provenance.ids
+        carried = [name for name in ids if name in frame.columns]
+        kept = kept_columns(frame, [*carried, *keep], list(written.columns))
         return pd.concat([kept, written], axis=1)
 
-    def audit(self, table: Any, *, unknown: str | None = None, shift: bool = False) -> Audit:
+    def audit(
+        self, table: Any, *, unknown: str | None = None, strict: bool = False, shift: bool = False
+    ) -> Audit:
         """Measure accuracy and gaps on a table with labels and sensitive columns.
 
-        With ``shift`` the audit goes on under shifts of the population, beside an
-        unconstrained model: a logistic regression, cross-fitted on the audited rows
-        because a model holds no training rows.
+        Rows without a label or group are left out, unless ``strict``; ``shift`` adds
+        what becomes of the gaps as the population shifts.
         """
-        return self.audited(as_frame(table), unknown=unknown).audit(self.classifier, shift=shift)
+        rows = self.audited(as_frame(table), unknown=unknown, strict=strict)
+        return rows.audit(self.classifier, shift=shift)
 
-    def audited(self, table: pd.DataFrame, *, unknown: str | None = None) -> "AuditedRows":
+    def audited(
+        self, table: pd.DataFrame, *, unknown: str | None = None, strict: bool = False
+    ) -> AuditedRows:
         """Return features, labels and groups of a table as an audit needs them."""
-        roles, known = self._known()
-        require_columns(table, replace(roles, drop=()))
-        y = known_label_codes(table[roles.label], known.to_dict())
-        features, reasons = self._features(table, unknown=unknown, first_row=0)
-        if any(reasons):
-            raise InputError(next(filter(None, reasons)))
-        return AuditedRows(features, y, table[list(roles.sensitive)])
+        known = self.provenance or Provenance.from_dict({})
+        roles = self.roles or known.roles()
+        require_columns(table, replace(roles, drop=(), ids=()))
+        notes = [_SAME_TABLE] if known.digest and table_digest(table) == known.digest else []
+        usable, dropped = usable_rows(table, roles, strict=strict)
+        y = known_label_codes(table[roles.label][usable], known.to_dict())
+        features, reasons = self._features(table, unknown)
+        _refuse(reasons[usable])
+        groups = sensitive_frame(table, roles)
+        return AuditedRows(features[usable], y, groups[usable], (*notes, *dropped))
 
     def describe(self) -> dict[str, Any]:
-        """Return what the model is about, as plain data: columns, values, rows, certificate."""
-        known = {} if self.provenance is None else self.provenance.to_dict()
-        if self.provenance is not None:
-            known["selected"] = self.provenance.selected
-        return {**known, "threshold": self.classifier.threshold_}
+        """Return what the model is about, as plain data."""
+        known = self.provenance
+        about = {} if known is None else {**known.to_dict(), "selected": known.selected}
+        return {**about, "threshold": self.classifier.threshold_}
 
     def summary(self) -> str:
         """Say in plain words what the model is, what is certified, and what was measured."""
-        lines = [] if self.provenance is None else self.provenance.lines()
+        known = self.provenance
+        lines = [] if known is None else known.lines()
         lines += str(self.certificate).splitlines()
         if self.measured is not None:
+            figures = self.measured.summary()
             lines.append(f"Measured on {self.measured.n_rows:,} held-out rows:")
             lines += [
-                f"  {name.replace('_', ' ')}: {value:.4f}"
-                for name, value in self.measured.summary().items()
-                if name in _MEASURED and value is not None
+                f"  {name.replace('_', ' ')}: {figures[name]:.4f}"
+                for name in _MEASURED
+                if figures[name] is not None
             ]
-        if self.provenance is not None:
-            lines += [f"Note: {note}" for note in self.provenance.notes]
+        lines += [] if known is None else [f"Note: {note}" for note in known.notes]
         return "\n".join(lines)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to one file, atomically; nothing in it is code."""
         training = {} if self.provenance is None else self.provenance.to_dict()
-        save(self.classifier, path, encoder=self.encoder, training=training)
+        save(
+            self.classifier,
+            path,
+            encoder=self.encoder,
+            training=training,
+            guarantee=self.guarantee,
+        )
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], *, module: nn.Module | None = None) -> Self:
@@ -251,23 +281,19 @@ class TableModel:
         ``module`` is needed for models of a module: a file holds weights, not code.
         """
         saved = read_model(path, module=module)
-        provenance = Provenance.from_dict(saved.training) if saved.training else None
-        return cls(saved.classifier, saved.encoder, _roles(provenance, saved.encoder), provenance)
+        known = Provenance.from_dict(saved.training) if "label" in saved.training else None
+        roles = None if known is None else known.roles()
+        return cls(saved.classifier, saved.encoder, roles, known, saved.guarantee)
 
-    def _features(
-        self, table: pd.DataFrame, *, unknown: str | None, first_row: int
-    ) -> tuple[Any, list[str]]:
+    def _features(self, table: pd.DataFrame, unknown: str | None) -> tuple[Any, Reasons]:
+        """Return the features, and None or a reason for every row."""
         if self.encoder is None:
-            return matrix_of(self.classifier, table), [""] * len(table)
+            return matrix_of(self.classifier, table), np.full(len(table), None, dtype=object)
         encoder = self.encoder
         if unknown is not None:
             _validate.one_of(UNKNOWN, unknown=unknown)
             encoder = replace(encoder, unknown=unknown)
-        return encoder.transform(table), [""] * len(table)
-
-    def _known(self) -> tuple[Roles, Provenance]:
-        provenance = self.provenance or Provenance.from_dict({})
-        return self.roles or _require_roles(provenance), provenance
+        return encoder.transform_rows(table)
 
     def _labels(self) -> tuple[Any, Any]:
         if self.provenance is None:
@@ -275,48 +301,9 @@ class TableModel:
             return negative, positive
         return self.provenance.negative, self.provenance.positive
 
-    def _ids(self) -> tuple[str, ...]:
-        return () if self.provenance is None else self.provenance.ids
 
-
-@dataclass(frozen=True)
-class AuditedRows:
-    """Rows as an audit needs them: features, 0/1 labels, sensitive columns."""
-
-    X: Any
-    y: Labels
-    sensitive: pd.DataFrame
-
-    def audit(self, classifier: FairSmoothClassifier, *, shift: bool = False) -> Audit:
-        """Audit a classifier on these rows."""
-        return audit(
-            classifier,
-            self.X,
-            np.asarray(classifier.classes_)[self.y],
-            sensitive_features=self.sensitive,
-            shift=shift,
-            reference=OutOfFold.of(self.X, self.y) if shift else None,
-        )
-
-
-_MEASURED = ("accuracy", "demographic_parity", "equalized_odds_sum", "equalized_odds_max")
-
-
-def _roles(provenance: Provenance | None, encoder: TableEncoder | None) -> Roles | None:
-    if provenance is None:
-        return None
-    unknown = "error" if encoder is None else encoder.unknown
-    return Roles(
-        provenance.label,
-        provenance.sensitive,
-        provenance.positive,
-        provenance.drop,
-        provenance.include_sensitive,
-        unknown,
-    )
-
-
-def _require_roles(provenance: Provenance) -> Roles:
-    roles = _roles(provenance, None)
-    assert roles is not None
-    return roles
+def _refuse(reasons: Reasons, *, first_row: int = 0) -> None:
+    bad = np.flatnonzero([reason is not None for reason in reasons])
+    if len(bad):
+        more = f" {len(bad) - 1} more rows cannot be used." if len(bad) > 1 else ""
+        raise InputError(f"Row {first_row + int(bad[0]) + 1}: {reasons[bad[0]]}.{more}")

@@ -3,13 +3,17 @@
 import datetime
 import os
 import platform
+import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from importlib.metadata import version
 from typing import Any
 
+from fairsmooth.data.banding import Banding
+from fairsmooth.data.roles import Roles
 from fairsmooth.exceptions import InputError
 
+_WHOLE = re.compile(r"-?(0|[1-9][0-9]{0,15})")
 _LIBRARIES = ("fairsmooth", "numpy", "pandas", "pyarrow", "scikit-learn", "scipy", "torch")
 # What a model needs to be one of a table; the rest of the notes tell where it came from.
 _NEEDED = ("label", "positive", "negative", "sensitive")
@@ -98,6 +102,18 @@ class Provenance:
             }
         )
 
+    def roles(self) -> Roles:
+        """Return which column of a table plays which part for this model."""
+        return Roles(
+            label=self.label,
+            sensitive=self.sensitive,
+            positive=self.positive,
+            drop=self.drop,
+            include_sensitive=self.include_sensitive,
+            ids=self.ids,
+            bandings=tuple(Banding(name, tuple(edges)) for name, edges in self.bands.items()),
+        )
+
     @property
     def selected(self) -> str:
         """What it means for a row to be selected, in words."""
@@ -135,6 +151,19 @@ def today() -> str:
     if epoch.isdecimal() and len(epoch) < 12:
         return datetime.datetime.fromtimestamp(int(epoch), datetime.UTC).date().isoformat()
     return datetime.datetime.now(datetime.UTC).date().isoformat()
+
+
+def plain_value(text: str) -> Any:
+    """Return the whole number, or true or false, that a label's text stands for, if it does.
+
+    Examples
+    --------
+    >>> [plain_value(text) for text in ("1", "True", "01", "good")]
+    [1, True, '01', 'good']
+    """
+    if text in ("True", "False"):
+        return text == "True"
+    return int(text) if _WHOLE.fullmatch(text) else text
 
 
 def _text(value: Any) -> str:

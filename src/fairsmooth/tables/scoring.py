@@ -9,7 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from fairsmooth._types import Floats
-from fairsmooth.core.certificate import group_text
+from fairsmooth.core.labels import group_text
 from fairsmooth.estimator import FairSmoothClassifier
 from fairsmooth.exceptions import InputError
 
@@ -27,13 +27,13 @@ class Scores:
         Score of the overall classifier.
     intervals : ndarray of shape (n, K, 2)
         Certified interval of every group's own score.
-    reasons : sequence of str
-        Why a row could not be scored; empty where it was.
+    reasons : ndarray of object
+        Why a row could not be scored; None where it was.
     """
 
     probability: Floats
     intervals: Floats
-    reasons: Sequence[str]
+    reasons: NDArray[np.object_]
 
     def frame(
         self, groups: Sequence[Hashable], labels: tuple[Any, Any], *, threshold: float
@@ -46,24 +46,21 @@ class Scores:
         for position, group in enumerate(groups):
             columns[f"lower_{group_text(group)}"] = self.intervals[:, position, 0]
             columns[f"upper_{group_text(group)}"] = self.intervals[:, position, 1]
-        if any(self.reasons):
-            columns[REASON] = pd.Series([reason or None for reason in self.reasons], dtype="str")
+        if any(reason is not None for reason in self.reasons):
+            columns[REASON] = pd.Series(self.reasons, dtype="str")
         return pd.DataFrame(columns)
 
 
-def score(
-    classifier: FairSmoothClassifier, features: Any, reasons: Sequence[str] = ()
-) -> Scores:
+def score(classifier: FairSmoothClassifier, features: Any, reasons: NDArray[np.object_]) -> Scores:
     """Score rows once; rows with a reason not to are left out and come back as NaN."""
     n_rows = len(features)
-    texts = list(reasons) or [""] * n_rows
-    usable = np.array([not text for text in texts], dtype=bool)
+    usable = np.array([reason is None for reason in reasons], dtype=bool)
     probability = np.full(n_rows, np.nan)
     intervals = np.full((n_rows, len(classifier.groups_), 2), np.nan)
     if usable.any():
         rows = features if usable.all() else features[usable]
         probability[usable], intervals[usable] = _scored(classifier, rows)
-    return Scores(probability, intervals, texts)
+    return Scores(probability, intervals, reasons)
 
 
 def _scored(classifier: FairSmoothClassifier, features: Any) -> tuple[Floats, Floats]:
@@ -81,6 +78,13 @@ def _scored(classifier: FairSmoothClassifier, features: Any) -> tuple[Floats, Fl
         for group in classifier.groups_
     ]
     return scores, np.stack(ends, axis=1)
+
+
+def with_reason_column(scored: pd.DataFrame) -> pd.DataFrame:
+    """Return scored rows with a column of reasons, empty if there was none to give."""
+    if REASON in scored:
+        return scored
+    return scored.assign(**{REASON: pd.Series([None] * len(scored), dtype="str")})
 
 
 def decisions(probability: Floats, labels: tuple[Any, Any], *, threshold: float) -> Any:

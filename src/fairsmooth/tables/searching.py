@@ -44,10 +44,12 @@ def search_table(
     seed: int,
     callback: Callable[[int], None],
     columns: str = "auto",
+    strict: bool = False,
 ) -> Searched:
     """Search on the training part, then audit the chosen model on the test part, once."""
     began = time.perf_counter()
-    parts = Parts.of(table, roles, columns=columns, test_size=test_size, seed=seed)
+    parts = Parts.of(table, roles, columns=columns, test_size=test_size, seed=seed,
+                     strict=strict)  # fmt: skip
     tuned = tune(
         parts.X,
         parts.y,
