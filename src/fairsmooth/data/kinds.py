@@ -61,6 +61,7 @@ class Profile:
     values: bool = False
     placeholders: bool = False
     inexact: bool = False
+    repetitive: bool = True
     too_large: str | None = None
     kinds: set[str] = field(default_factory=lambda: {*_KINDS})
 
@@ -88,9 +89,9 @@ class Profile:
     def _update_text(self, array: Array) -> None:
         if not self.kinds:
             return
-        unique = pc.unique(_trimmed(array))
-        known = unique.filter(pc.invert(_missing(unique)))
-        self.missing |= len(known) < len(unique)
+        texts = self._few(_trimmed(array))
+        known = texts.filter(pc.invert(_missing(texts)))
+        self.missing |= len(known) < len(texts)
         values = known.filter(pc.invert(pc.is_in(known, _PLACEHOLDERS)))
         self.placeholders |= len(values) < len(known)
         self.values |= len(values) > 0
@@ -99,6 +100,14 @@ class Profile:
             self.inexact |= not _is_exact_text(values)
         if "float" in self.kinds:
             self._note_too_large(values)
+
+    def _few(self, texts: Array) -> Array:
+        """Keep one of each text, unless the first rows showed that nearly all differ."""
+        if not self.repetitive:
+            return texts
+        unique = pc.unique(texts)
+        self.repetitive = 4 * len(unique) <= len(texts)
+        return unique
 
     def _allows(self, kind: str, values: Array) -> bool:
         if len(values) == 0:
@@ -179,7 +188,9 @@ def _booleans(array: Array, nullable: bool) -> pd.Series:
 def _moments(array: Array, nullable: bool) -> pd.Series:
     del nullable
     if _arrow_kind(array.type) == "text":
-        return _dates(array).to_pandas()
+        whole = array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
+        coded = pc.dictionary_encode(whole)  # days repeat, and reading them is slow
+        return _dates(coded.dictionary).take(coded.indices).to_pandas()
     utc = getattr(array.type, "tz", None) is not None
     return pc.cast(array, pa.timestamp("us", "UTC" if utc else None), safe=False).cast(
         pa.timestamp("us")
