@@ -110,9 +110,10 @@ class TableEncoder:
         settings = cls((), numeric, n_bins, max_categories, unknown)
         settings._check()
         table = as_frame(frame)
-        names = list(table) if columns is None else [str(name) for name in columns]
+        known = [str(name) for name in table.columns]
+        names = known if columns is None else [str(name) for name in columns]
         for name in names:
-            _validate.known_column(name, list(table), where="the table")
+            _validate.known_column(name, known, where="the table")
         if table.empty:
             raise InputError(f"Expected a table with rows and columns, got shape {table.shape}.")
         how = Settings(numeric, n_bins, max_categories)

@@ -25,16 +25,20 @@ PLACEHOLDERS = ("None", "none", "-", "--", ".", "na")
 WHOLE = r"[+-]?(0|[1-9][0-9]*)"
 NUMBER = rf"({WHOLE}(\.[0-9]*)?|[+-]?\.[0-9]+)([eE][+-]?[0-9]+)?|[+-]?(inf|Infinity)"
 TRUTH = r"(?i:true|false)"
+# 2024-12-31, 2024/12/31 or 31.12.2024, perhaps with a time and a zone. Dates with the month
+# or the day first by custom only (12/31/2024) stay text.
+DATE = (
+    r"([0-9]{4}[-/][0-9]{2}[-/][0-9]{2}"
+    r"|(?P<day>[0-9]{2})\.(?P<month>[0-9]{2})\.(?P<year>[0-9]{4}))"
+    r"([ T][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]+)?)?(Z|[+-][0-9]{2}:?[0-9]{2})?)?"
+)
 # Whole numbers up to this are exact in float64; beyond it they are names, not quantities.
 LARGEST_EXACT = 2**53
 
 _NUMBER = re.compile(NUMBER)
 _WHOLE = re.compile(WHOLE)
 _TRUTH = re.compile(TRUTH)
-_DATE = re.compile(
-    r"([0-9]{4}[-/][0-9]{2}[-/][0-9]{2}|(?P<day>[0-9]{2})\.(?P<month>[0-9]{2})\.(?P<dyear>[0-9]{4}))"
-    r"([ T][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]+)?)?(Z|[+-][0-9]{2}:?[0-9]{2})?)?"
-)
+_DATE = re.compile(DATE)
 _MISSING = frozenset(MISSING_TEXTS)
 _NO_NUMBER = frozenset((*MISSING_TEXTS, *PLACEHOLDERS))
 
@@ -88,7 +92,7 @@ def moment_of(text: str) -> pd.Timestamp | None:
     if matched is None:
         return None
     if matched["day"]:
-        text = f"{matched['dyear']}-{matched['month']}-{matched['day']}{text[10:]}"
+        text = f"{matched['year']}-{matched['month']}-{matched['day']}{text[10:]}"
     try:
         moment = datetime.datetime.fromisoformat(text.replace("/", "-"))
     except ValueError:  # the 31st of February
@@ -149,7 +153,9 @@ def moments(name: str, column: pd.Series) -> Read:
     codes, found = _factorize(name, column)
     texts = [normal_text(value) for value in found]
     void = [text is None or text in _NO_NUMBER for text in texts]
-    read = [None if empty else moment_of(str(text)) for text, empty in zip(texts, void, strict=True)]
+    read = [
+        None if empty else moment_of(str(text)) for text, empty in zip(texts, void, strict=True)
+    ]
     values = np.array([pd.NaT if moment is None else moment for moment in (*read, None)])
     missing = np.array([*void, True])[codes]
     values = pd.DatetimeIndex(values).to_numpy("datetime64[us]")[codes]

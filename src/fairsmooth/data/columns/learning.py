@@ -57,9 +57,7 @@ def _of_numbers(name: str, column: Column, settings: Settings) -> list[Rule]:
     return [] if bins.is_constant else [bins]
 
 
-def _of_text(
-    name: str, column: Column, max_categories: int
-) -> tuple[list[Rule], str | None]:
+def _of_text(name: str, column: Column, max_categories: int) -> tuple[list[Rule], str | None]:
     codes, found = normal_codes(name, column)
     n_values = int((codes >= 0).sum())
     too_many = len(found) > max_categories
