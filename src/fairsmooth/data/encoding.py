@@ -1,26 +1,25 @@
 """Tables of numbers and categories, turned into numbers by rules learned from training rows."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from fairsmooth import _validate
-from fairsmooth.data.columns import (
-    RULES,
-    Binned,
-    Categories,
-    Rule,
-    Standardised,
-    is_numeric,
-    numbers,
-)
+from fairsmooth.data.columns import RULES, Codes, DatePart, Rule
+from fairsmooth.data.columns.faults import reasons, refusal, unscorable
+from fairsmooth.data.columns.learning import Settings, learn_column
+from fairsmooth.data.frames import as_frame, refuse_repeats
 from fairsmooth.exceptions import InputError
 
 NUMERIC = ("binned", "standardised")
 UNKNOWN = ("error", "ignore")
+
+# A rule, the column it was given, the codes, and the rows that have none.
+_Faults = tuple[Rule, pd.Series, Codes, NDArray[np.bool_]]
 
 
 @dataclass(frozen=True)
@@ -34,13 +33,18 @@ class TableEncoder:
       interval to itself, the quantiles being those of the other rows. With
       ``numeric="standardised"`` such a column is centred and scaled instead.
     - A *categorical* column (text, pandas categories, flags with gaps) has one
-      indicator per category. A missing value is a category of its own if
-      training had one.
+      indicator per category.
+    - A *date* becomes year, month and weekday, each cut into intervals.
+    - A missing value is a level of its own if training had one (beside the mean,
+      for a standardised number). Otherwise a row without a value cannot be encoded.
     - A column with two values becomes one indicator, of the larger value. A
-      column with one value says nothing and is left out.
+      column with one value, or none, says nothing and is left out. Text with more
+      than ``max_categories`` categories is left out if nearly all differ (an
+      identifier); else the rarest are merged. ``notes`` says so.
 
-    Categories are compared by their text, so 1, 1.0 and "1" are the same one.
-    Columns that the rules do not name are ignored.
+    Any table will do (see :func:`fairsmooth.data.frames.as_frame`). Categories are
+    compared by their normal text, so 1, 1.0 and "1" are the same one. Columns that
+    the rules do not name are ignored. Rows in messages count from 1.
 
     Attributes
     ----------
@@ -51,9 +55,12 @@ class TableEncoder:
     n_bins : int
         Number of quantile bins.
     max_categories : int
-        A column with more categories is refused: it is likely an identifier.
+        A column with more categories is an identifier, or has its rarest merged.
     unknown : {"error", "ignore"}
         What a category not seen in training does: raise, or encode as zeros.
+    notes : tuple of str
+        What was decided about columns when the rules were learned; not part of
+        the plain data.
 
     Examples
     --------
@@ -70,11 +77,12 @@ class TableEncoder:
     n_bins: int = 10
     max_categories: int = 100
     unknown: str = "error"
+    notes: tuple[str, ...] = field(default=(), compare=False)
 
     @classmethod
     def learn(
         cls,
-        frame: pd.DataFrame,
+        frame: Any,
         *,
         columns: Iterable[str] | None = None,
         numeric: str = "binned",
@@ -86,8 +94,8 @@ class TableEncoder:
 
         Parameters
         ----------
-        frame : DataFrame
-            The training rows, and no others.
+        frame : table
+            The training rows, and no others: pandas, polars, pyarrow or a dict.
         columns : iterable of str, optional
             Columns to encode; all of them if left out.
         numeric, n_bins, max_categories, unknown
@@ -96,25 +104,31 @@ class TableEncoder:
         Raises
         ------
         InputError
-            If a column is unknown, holds neither numbers nor categories, has a
-            missing or infinite number, has too many categories, or if no column
-            has more than one value.
+            If a column is unknown, holds lists or the like, has an infinite
+            number, or if no column has more than one value.
         """
         settings = cls((), numeric, n_bins, max_categories, unknown)
         settings._check()
-        table = _by_name(frame)
-        names = list(table) if columns is None else [str(name) for name in columns]
+        table = as_frame(frame)
+        known = [str(name) for name in table.columns]
+        names = known if columns is None else [str(name) for name in columns]
         for name in names:
-            _validate.known_column(name, table, where="the table")
-        if frame.empty:
-            raise InputError(f"Expected a table with rows and columns, got shape {frame.shape}.")
-        learned = [settings._rule(name, table[name]) for name in names]
-        rules = tuple(rule for rule in learned if rule is not None)
+            _validate.known_column(name, known, where="the table")
+        if table.empty:
+            raise InputError(f"Expected a table with rows and columns, got shape {table.shape}.")
+        how = Settings(numeric, n_bins, max_categories)
+        learned = [learn_column(name, table[name], how) for name in names]
+        rules = tuple(rule for found, _ in learned for rule in found)
+        notes = tuple(note for _, note in learned if note is not None)
         if not rules:
-            raise InputError("Expected a column with more than one value, found none.")
-        return settings._with(rules)
+            raise InputError(
+                "Expected a column with more than one value, found none."
+                + "".join(f" {note}" for note in notes[:3])
+            )
+        refuse_repeats([name for rule in rules for name in rule.feature_names])
+        return cls(rules, numeric, n_bins, max_categories, unknown, notes)
 
-    def relearn(self, frame: pd.DataFrame) -> "TableEncoder":
+    def relearn(self, frame: Any) -> "TableEncoder":
         """Learn new rules from another table with the settings of this encoder."""
         return type(self).learn(
             frame,
@@ -127,43 +141,80 @@ class TableEncoder:
     @property
     def columns(self) -> list[str]:
         """Names of the columns that :meth:`transform` needs."""
-        return [rule.name for rule in self.rules]
+        return list(dict.fromkeys(rule.name for rule in self.rules))
 
     @property
     def feature_names(self) -> list[str]:
         """Names of the columns that :meth:`transform` returns."""
         return [name for rule in self.rules for name in rule.feature_names]
 
-    def transform(self, frame: pd.DataFrame) -> pd.DataFrame:
-        """Encode rows.
+    def transform(self, frame: Any, *, offset: int = 0) -> pd.DataFrame:
+        """Encode rows, all of them or none.
 
         Parameters
         ----------
-        frame : DataFrame
+        frame : table
             Any number of rows, none included; the columns in any order.
+        offset : int
+            Number of rows of the user's table before these, for messages.
 
         Returns
         -------
         DataFrame of float64, shape (n_rows, n_features)
-            With the index of ``frame`` and columns ``feature_names``.
+            With the index of ``frame``, if it has one, and columns ``feature_names``.
 
         Raises
         ------
         InputError
-            If a column is missing, holds a missing or infinite number, or, with
-            ``unknown="error"``, a category that training did not have.
+            If a column is missing, holds something else than in training, a missing
+            value where training had none, or, with ``unknown="error"``, a category
+            that training did not have.
         """
+        encoded, faults = self._encode(frame)
+        if faults:
+            rule, column, codes, _ = faults[0]
+            raise refusal(rule, column, codes, offset=offset)
+        return encoded
+
+    def transform_rows(self, frame: Any) -> tuple[pd.DataFrame, NDArray[np.object_]]:
+        """Encode the rows that can be, and say why the others cannot.
+
+        Returns
+        -------
+        DataFrame of float64, shape (n_rows, n_features)
+            As from :meth:`transform`; rows that cannot be encoded are zeros.
+        ndarray of object, shape (n_rows,)
+            None, or the reasons in one line.
+        """
+        encoded, faults = self._encode(frame)
+        told = np.full(len(encoded), None, dtype=object)
+        for rule, column, codes, bad in faults:
+            rows = np.flatnonzero(bad)
+            for row, reason in zip(rows, reasons(rule, column, codes, rows), strict=True):
+                told[row] = reason if told[row] is None else f"{told[row]}; {reason}"
+        lost = np.array([reason is not None for reason in told], dtype=bool)
+        if lost.any():
+            encoded = encoded.mask(np.broadcast_to(lost[:, None], encoded.shape), 0.0)
+        return encoded, told
+
+    def _encode(self, frame: Any) -> tuple[pd.DataFrame, list[_Faults]]:
         table = _by_name(frame)
         for name in self.columns:
             _validate.known_column(name, table, where="the table")
         names = self.feature_names
-        out = np.zeros((len(frame), len(names)))
+        n_rows = len(next(iter(table.values())))
+        out = np.zeros((n_rows, len(names)))
+        faults: list[_Faults] = []
         start = 0
         for rule in self.rules:
             stop = start + len(rule.feature_names)
-            rule.write(table[rule.name], out[:, start:stop], unknown=self.unknown)
+            codes = rule.write(table[rule.name], out[:, start:stop])
+            bad = unscorable(rule, codes, self.unknown)
+            if bad.any():
+                faults.append((rule, table[rule.name], codes, bad))
             start = stop
-        return pd.DataFrame(out, index=frame.index, columns=names)
+        index = frame.index if isinstance(frame, pd.DataFrame) else None
+        return pd.DataFrame(out, index=index, columns=names, copy=False), faults
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data that JSON can hold."""
@@ -191,8 +242,8 @@ class TableEncoder:
             encoder._check()
             if not rules:
                 raise ValueError("no columns")
-            _refuse_repeats(encoder.columns)
-            _refuse_repeats(encoder.feature_names)
+            refuse_repeats([_key(rule) for rule in rules])
+            refuse_repeats(encoder.feature_names)
         except (KeyError, TypeError, ValueError) as error:
             reason = f"no entry {error}" if isinstance(error, KeyError) else str(error).rstrip(".")
             raise InputError(
@@ -209,37 +260,19 @@ class TableEncoder:
             if isinstance(value, bool) or not isinstance(value, int) or value < 2:
                 raise InputError(f"Expected {name} to be an integer >= 2, got {name}={value!r}.")
 
-    def _with(self, rules: tuple[Rule, ...]) -> "TableEncoder":
-        encoder = type(self)(rules, self.numeric, self.n_bins, self.max_categories, self.unknown)
-        _refuse_repeats(encoder.feature_names)
-        return encoder
-
-    def _rule(self, name: str, values: pd.Series) -> Rule | None:
-        if not is_numeric(name, values):
-            categories = Categories.learn(name, values, max_categories=self.max_categories)
-            return None if categories.is_constant else categories
-        column = numbers(name, values)
-        if column.min() == column.max():
-            return None
-        if self.numeric == "standardised" and len(np.unique(column)) > 2:
-            return Standardised.learn(name, column)
-        return Binned.learn(name, column, n_bins=self.n_bins)
-
 
 def _read_rule(plain: Mapping[str, Any]) -> Rule:
     _validate.one_of(RULES, kind=plain["kind"])
     return RULES[plain["kind"]].from_dict(plain)
 
 
-def _by_name(frame: pd.DataFrame) -> dict[str, Any]:
-    if not isinstance(frame, pd.DataFrame):
-        raise InputError(f"Expected a pandas DataFrame, got {type(frame).__name__}.")
-    _refuse_repeats([str(name) for name in frame.columns])
-    return {str(name): frame.iloc[:, place] for place, name in enumerate(frame.columns)}
+def _key(rule: Rule) -> str:
+    """Tell apart rules of one column: only those for parts of a date may share it."""
+    return f"{rule.name} {rule.part}" if isinstance(rule, DatePart) else rule.name
 
 
-def _refuse_repeats(names: list[str]) -> None:
-    if len(set(names)) == len(names):
-        return
-    repeated = next(name for name in names if names.count(name) > 1)
-    raise InputError(f"Expected every column name once, got {repeated!r} twice. Rename one.")
+def _by_name(frame: Any) -> dict[str, Any]:
+    """Return the columns of any table; rules read whatever kind of values they hold."""
+    table = frame if isinstance(frame, pd.DataFrame) else as_frame(frame)
+    refuse_repeats([str(name) for name in table.columns])
+    return {str(name): table.iloc[:, place] for place, name in enumerate(table.columns)}

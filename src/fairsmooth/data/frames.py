@@ -12,7 +12,8 @@ import pandas as pd
 import pyarrow as pa
 from narwhals.exceptions import NarwhalsError
 
-from fairsmooth.data.kinds import Array, convert, kind_of, kind_of_array
+from fairsmooth.data.conversion import Array, convert
+from fairsmooth.data.kinds import kind_of, kind_of_array
 from fairsmooth.data.values import normal_codes, normal_text
 from fairsmooth.exceptions import InputError
 
@@ -150,7 +151,7 @@ def _categories(column: pd.Series) -> pd.Series:
     place = {text: code for code, text in enumerate(unique)}
     lookup = np.array([*(-1 if text is None else place[text] for text in texts), -1], dtype=np.intp)
     codes = lookup[column.cat.codes.to_numpy()]
-    return pd.Series(pd.Categorical.from_codes(codes, categories=unique))
+    return pd.Series(pd.Categorical.from_codes(codes, categories=pd.Index(unique)))
 
 
 def table_digest(frame: pd.DataFrame) -> str:

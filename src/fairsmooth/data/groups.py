@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from fairsmooth.data.values import normal_text
 from fairsmooth.exceptions import GroupError, InputError
 
 
@@ -64,16 +65,28 @@ def encode_groups(sensitive_features: Any, *, n_rows: int) -> Groups:
 
 
 def match_groups(sensitive_features: Any, labels: tuple[Hashable, ...], *, n_rows: int) -> Groups:
-    """Encode new rows with the groups a model already knows."""
+    """Encode new rows with the groups a model already knows.
+
+    A label counts as known if it is equal to one of the model's, or has the same
+    normal text: a model of groups 0 and 1 knows rows of "0" and "1".
+    """
     groups = encode_groups(sensitive_features, n_rows=n_rows)
-    unknown = [label for label in groups.labels if label not in labels]
+    place = {_normal(label): code for code, label in reversed([*enumerate(labels)])}
+    place |= {label: code for code, label in reversed([*enumerate(labels)])}
+    rank = [place.get(label, place.get(_normal(label))) for label in groups.labels]
+    unknown = [label for label, code in zip(groups.labels, rank, strict=True) if code is None]
     if unknown:
         raise GroupError(
             f"Expected sensitive_features among the groups of the model, {list(labels)}, "
             f"got {unknown}."
         )
-    rank = np.array([labels.index(label) for label in groups.labels], dtype=np.intp)
-    return Groups(tuple(labels), rank[groups.codes])
+    return Groups(tuple(labels), np.array(rank, dtype=np.intp)[groups.codes])
+
+
+def _normal(label: Hashable) -> Hashable:
+    if isinstance(label, tuple):
+        return tuple(normal_text(part) for part in label)
+    return normal_text(label)
 
 
 def require_trainable(groups: Groups, y: NDArray[np.integer[Any]]) -> None:

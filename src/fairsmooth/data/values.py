@@ -8,13 +8,12 @@ with a leading zero is a code: ``"01"`` is not 1.
 import datetime
 import decimal
 import re
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from fairsmooth._types import Floats
 from fairsmooth.exceptions import InputError
 
 # Texts that mean "no value", in any column.
@@ -26,12 +25,20 @@ PLACEHOLDERS = ("None", "none", "-", "--", ".", "na")
 WHOLE = r"[+-]?(0|[1-9][0-9]*)"
 NUMBER = rf"({WHOLE}(\.[0-9]*)?|[+-]?\.[0-9]+)([eE][+-]?[0-9]+)?|[+-]?(inf|Infinity)"
 TRUTH = r"(?i:true|false)"
+# 2024-12-31, 2024/12/31 or 31.12.2024, perhaps with a time and a zone. Dates with the month
+# or the day first by custom only (12/31/2024) stay text.
+DATE = (
+    r"([0-9]{4}[-/][0-9]{2}[-/][0-9]{2}"
+    r"|(?P<day>[0-9]{2})\.(?P<month>[0-9]{2})\.(?P<year>[0-9]{4}))"
+    r"([ T][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]+)?)?(Z|[+-][0-9]{2}:?[0-9]{2})?)?"
+)
 # Whole numbers up to this are exact in float64; beyond it they are names, not quantities.
 LARGEST_EXACT = 2**53
 
 _NUMBER = re.compile(NUMBER)
 _WHOLE = re.compile(WHOLE)
 _TRUTH = re.compile(TRUTH)
+_DATE = re.compile(DATE)
 _MISSING = frozenset(MISSING_TEXTS)
 _NO_NUMBER = frozenset((*MISSING_TEXTS, *PLACEHOLDERS))
 
@@ -63,7 +70,8 @@ def _of_text(text: str) -> str | None:
     if _TRUTH.fullmatch(text):
         return text.capitalize()
     if not _NUMBER.fullmatch(text):
-        return text
+        moment = moment_of(text) if text[:1].isdigit() else None
+        return text if moment is None else _of_date(moment)
     if _WHOLE.fullmatch(text):
         return text.removeprefix("+") if text != "-0" else "0"
     return _of_float(float(text))
@@ -76,6 +84,22 @@ def _of_float(number: float) -> str:
 def _of_date(moment: pd.Timestamp) -> str:
     utc = moment.tz_convert(None) if moment.tzinfo is not None else moment
     return utc.isoformat().removesuffix("T00:00:00")
+
+
+def moment_of(text: str) -> pd.Timestamp | None:
+    """Read a date as a moment without a zone (UTC where one is given), or return None."""
+    matched = _DATE.fullmatch(text)
+    if matched is None:
+        return None
+    if matched["day"]:
+        text = f"{matched['year']}-{matched['month']}-{matched['day']}{text[10:]}"
+    try:
+        moment = datetime.datetime.fromisoformat(text.replace("/", "-"))
+    except ValueError:  # the 31st of February
+        return None
+    if moment.tzinfo is not None:
+        moment = moment.astimezone(datetime.UTC).replace(tzinfo=None)
+    return pd.Timestamp(moment)
 
 
 def normal_codes(name: str, column: pd.Series) -> tuple[NDArray[np.intp], list[str]]:
@@ -94,23 +118,48 @@ def normal_texts(name: str, column: pd.Series) -> pd.Series:
     return pd.Series(np.array([*texts, None], dtype=object)[codes], dtype=object, name=name)
 
 
-def numbers(name: str, column: pd.Series) -> tuple[Floats, NDArray[np.bool_], NDArray[np.bool_]]:
-    """Return a column as float64, where it is missing, and where it is no finite number.
+class Read(NamedTuple):
+    """A column read as numbers or moments, 0 where there is none."""
 
-    What is missing or no finite number is 0 in the first. Texts are read as in a
-    file, and "true" is 1.
+    values: NDArray[Any]
+    missing: NDArray[np.bool_]
+    wrong: NDArray[np.bool_]
+
+
+def numbers(name: str, column: pd.Series) -> Read:
+    """Read a column as float64; wrong is what is no finite number.
+
+    Texts are read as in a file, and "true" is 1.
     """
-    if pd.api.types.is_numeric_dtype(column.dtype) and column.dtype.kind != "c":
+    api = pd.api.types
+    if api.is_numeric_dtype(column.dtype) and not api.is_complex_dtype(column.dtype):
         values = column.to_numpy(np.float64, na_value=np.nan)
     else:
         codes, found = _factorize(name, column)
-        read = [_number_of(value) for value in found]
-        values = np.array([*read, np.nan], dtype=np.float64)[codes]
-    missing = np.isnan(values)
-    wrong = np.isinf(values)
+        values = np.array([*map(_number_of, found), np.nan], dtype=np.float64)[codes]
+    missing, wrong = np.isnan(values), np.isinf(values)
     if missing.any() or wrong.any():
         values = np.where(missing | wrong, 0.0, values)
-    return values, missing, wrong
+    return Read(values, missing, wrong)
+
+
+def moments(name: str, column: pd.Series) -> Read:
+    """Read a column as moments; wrong is what is no date."""
+    if pd.api.types.is_datetime64_any_dtype(column.dtype):
+        if isinstance(column.dtype, pd.DatetimeTZDtype):
+            column = column.dt.tz_convert(None)
+        values = column.to_numpy("datetime64[us]")
+        return Read(values, np.isnat(values), np.zeros(len(values), dtype=bool))
+    codes, found = _factorize(name, column)
+    texts = [normal_text(value) for value in found]
+    void = [text is None or text in _NO_NUMBER for text in texts]
+    read = [
+        None if empty else moment_of(str(text)) for text, empty in zip(texts, void, strict=True)
+    ]
+    values = np.array([pd.NaT if moment is None else moment for moment in (*read, None)])
+    missing = np.array([*void, True])[codes]
+    values = pd.DatetimeIndex(values).to_numpy("datetime64[us]")[codes]
+    return Read(values, missing, np.isnat(values) & ~missing)
 
 
 def _number_of(value: Any) -> float:

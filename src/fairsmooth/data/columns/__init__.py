@@ -2,10 +2,23 @@
 
 from fairsmooth.data.columns.binned import Binned
 from fairsmooth.data.columns.categories import Categories
+from fairsmooth.data.columns.codes import MISSING, UNKNOWN, Codes
+from fairsmooth.data.columns.dates import DatePart
 from fairsmooth.data.columns.standardised import Standardised
-from fairsmooth.data.columns.values import is_numeric, numbers
 
-__all__ = ["RULES", "Binned", "Categories", "Rule", "Standardised", "is_numeric", "numbers"]
+__all__ = [
+    "MISSING",
+    "RULES",
+    "UNKNOWN",
+    "Binned",
+    "Categories",
+    "Codes",
+    "DatePart",
+    "Rule",
+    "Standardised",
+]
 
-Rule = Binned | Standardised | Categories
-RULES: dict[str, type[Rule]] = {rule.kind: rule for rule in (Binned, Standardised, Categories)}
+Rule = Binned | Standardised | Categories | DatePart
+RULES: dict[str, type[Rule]] = {
+    rule.kind: rule for rule in (Binned, Standardised, Categories, DatePart)
+}

@@ -9,7 +9,16 @@ import numpy as np
 
 from fairsmooth._types import Floats
 from fairsmooth.data.columns import plain
-from fairsmooth.data.columns.values import Column, as_text, numbers, write_indicators
+from fairsmooth.data.columns.codes import (
+    MISSING,
+    UNKNOWN,
+    Codes,
+    Column,
+    compact,
+    names_of_levels,
+    write_indicators,
+)
+from fairsmooth.data.values import Read, normal_text, numbers
 
 # A column with no more different values than this keeps them apart.
 FEW_VALUES = 10
@@ -17,21 +26,32 @@ FEW_VALUES = 10
 
 @dataclass(frozen=True)
 class Binned:
-    """Numbers, one indicator per interval ``(edge, next edge]``.
+    """Numbers, one indicator per interval ``(edge, next edge]``, the last for a missing number.
 
-    With a single edge there is one indicator, that of the upper interval.
+    There is a level for missing numbers if training had some. With two levels
+    there is one indicator, that of the second.
     """
 
     kind: ClassVar[str] = "binned"
+    fault: ClassVar[str] = "not a finite number"
     name: str
     edges: tuple[float, ...]
+    missing: bool = False
 
     @classmethod
-    def learn(cls, name: str, values: Floats, *, n_bins: int) -> "Binned":
+    def learn(
+        cls,
+        name: str,
+        values: Floats,
+        *,
+        n_bins: int,
+        missing: bool = False,
+        few: int = FEW_VALUES,
+    ) -> "Binned":
         """Cut at quantiles; a value that fills a bin by itself has one to itself."""
         distinct, counts = np.unique(values, return_counts=True)
-        if len(distinct) <= FEW_VALUES:
-            return cls(name, tuple(distinct[:-1].tolist()))
+        if len(distinct) <= few:
+            return cls(name, tuple(distinct[:-1].tolist()), missing)
         heavy = counts * n_bins >= len(values)
         # The last value of each bin: cuts between the others at their quantiles,
         # then a cut right before and right after each heavy value.
@@ -40,34 +60,59 @@ class Binned:
         last[np.searchsorted(others * n_bins, others[-1] * np.arange(1, n_bins))] = True
         last |= heavy
         last[:-1] |= heavy[1:]
-        return cls(name, tuple(distinct[:-1][last[:-1]].tolist()))
+        return cls(name, tuple(distinct[:-1][last[:-1]].tolist()), missing)
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether training had one value only, so that it says nothing."""
+        return not self.edges and not self.missing
+
+    @property
+    def intervals(self) -> list[str]:
+        """Say the intervals."""
+        edges = [str(normal_text(edge)) for edge in self.edges]
+        if not edges:
+            return [self.name]
+        middle = [f"{low}<{self.name}<={high}" for low, high in pairwise(edges)]
+        return [f"{self.name}<={edges[0]}", *middle, f"{self.name}>{edges[-1]}"]
 
     @property
     def feature_names(self) -> list[str]:
         """Say the intervals; a column of 0 and 1 keeps its name."""
-        if self.edges == (0.0,):
+        if self.edges == (0.0,) and not self.missing:
             return [self.name]
-        edges = [as_text(edge) for edge in self.edges]
-        upper = f"{self.name}>{edges[-1]}"
-        if len(edges) == 1:
-            return [upper]
-        middle = [f"{low}<{self.name}<={high}" for low, high in pairwise(edges)]
-        return [f"{self.name}<={edges[0]}", *middle, upper]
+        gap = [f"{self.name} is missing"] if self.missing else []
+        return names_of_levels(self.intervals + gap)
 
-    def write(self, column: Column, out: Floats, *, unknown: str) -> None:
+    def codes(self, column: Column) -> Codes:
+        """Return the interval of every row."""
+        return self.codes_of(numbers(self.name, column))
+
+    def codes_of(self, read: Read) -> Codes:
+        """Return the interval of numbers that were read."""
+        n_intervals = len(self.edges) + 1
+        codes = np.searchsorted(np.array(self.edges), read.values, side="left")
+        codes[read.missing] = n_intervals if self.missing else MISSING
+        codes[read.wrong] = UNKNOWN
+        return compact(codes, n_intervals + 1)
+
+    def write(self, column: Column, out: Floats) -> Codes:
         """Encode rows; every finite number has an interval, so none is unknown."""
-        del unknown
-        values = numbers(self.name, column)
-        write_indicators(np.searchsorted(np.array(self.edges), values, side="left"), out)
+        codes = self.codes(column)
+        write_indicators(codes, out)
+        return codes
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data."""
-        return {"kind": self.kind, "name": self.name, "edges": list(self.edges)}
+        return {
+            "kind": self.kind,
+            "name": self.name,
+            "edges": list(self.edges),
+            "missing": self.missing,
+        }
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> "Binned":
-        """Rebuild from plain data, checked."""
-        edges = tuple(plain.finite(edge) for edge in plain.entries(data["edges"]))
-        if not edges or any(high <= low for low, high in pairwise(edges)):
-            raise ValueError(f"edges that do not increase, {list(edges)}")
-        return cls(plain.text(data["name"]), edges)
+        """Rebuild from plain data, checked; files of format 1 know no missing numbers."""
+        missing = plain.flag(data.get("missing", False), "missing")
+        return cls(plain.text(data["name"]), plain.edges(data["edges"], empty=missing), missing)

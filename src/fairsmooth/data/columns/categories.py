@@ -1,78 +1,80 @@
 """Categories, one indicator each."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fairsmooth._types import Floats
 from fairsmooth.data.columns import plain
-from fairsmooth.data.columns.values import Column, codes_and_texts, write_indicators
-from fairsmooth.exceptions import InputError
-
-_SHOWN = 5
+from fairsmooth.data.columns.codes import (
+    MISSING,
+    UNKNOWN,
+    Codes,
+    Column,
+    compact,
+    names_of_levels,
+    write_indicators,
+)
+from fairsmooth.data.values import normal_codes, normal_text
 
 
 @dataclass(frozen=True)
 class Categories:
-    """Text, one indicator per category, the last for a missing value if training had one.
+    """Text, one indicator per category, compared by :func:`fairsmooth.data.values.normal_text`.
 
-    With two categories there is one indicator, that of the second.
+    A missing value has a level of its own if training had one. If training had too many
+    categories, the rarest share one level, ``other``, which new ones then join. With two
+    levels there is one indicator, that of the second.
     """
 
     kind: ClassVar[str] = "categories"
+    fault: ClassVar[str] = "not seen in training"
     name: str
     values: tuple[str, ...]
     missing: bool
+    other: bool = False
 
     @classmethod
     def learn(cls, name: str, column: Column, *, max_categories: int) -> "Categories":
-        """Take the categories that occur, sorted."""
-        codes, found = codes_and_texts(name, column)
-        if len(found) > max_categories:
-            raise InputError(
-                f"Expected at most {max_categories} categories in column {name!r}, "
-                f"got {len(found)}. Drop the column or raise max_categories."
-            )
-        return cls(name, tuple(sorted(found)), bool((codes < 0).any()))
+        """Take the categories that occur, sorted; of too many, the most frequent."""
+        codes, found = normal_codes(name, column)
+        missing = bool((codes < 0).any())
+        if len(found) <= max_categories:
+            return cls(name, tuple(sorted(found)), missing)
+        counts = np.bincount(codes[codes >= 0], minlength=len(found))
+        by_count = sorted(range(len(found)), key=lambda code: (-counts[code], found[code]))
+        kept = (found[code] for code in by_count[: max_categories - 1])
+        return cls(name, tuple(sorted(kept)), missing, other=True)
 
     @property
     def is_constant(self) -> bool:
         """Whether training had one category only, so that it says nothing."""
-        return len(self.values) + self.missing < 2
+        return len(self.values) + self.missing + self.other < 2
 
     @property
     def feature_names(self) -> list[str]:
         """Name column and category."""
         names = [f"{self.name}={value}" for value in self.values]
         names += [f"{self.name} is missing"] if self.missing else []
-        return names[1:] if len(names) == 2 else names
+        names += [f"{self.name} is other"] if self.other else []
+        return names_of_levels(names)
 
-    def write(self, column: Column, out: Floats, *, unknown: str) -> None:
-        """Encode rows; a category that training did not have raises or sets nothing."""
-        codes, found = codes_and_texts(self.name, column)
-        place = {value: code for code, value in enumerate(self.values)}
-        if unknown == "error":
-            self._refuse_unknown(codes, [value for value in found if value not in place])
-        for_missing = len(self.values) if self.missing else -1
-        lookup = np.array([*(place.get(value, -1) for value in found), for_missing], dtype=np.intp)
-        write_indicators(lookup[codes], out)
+    def codes(self, column: Column) -> Codes:
+        """Return the level of every row."""
+        codes, found = normal_codes(self.name, column)
+        place = {str(normal_text(value)): code for code, value in enumerate(self.values)}
+        for_missing = len(self.values) if self.missing else MISSING
+        for_new = len(self.values) + self.missing if self.other else UNKNOWN
+        lookup = np.array([*(place.get(text, for_new) for text in found), for_missing])
+        return compact(lookup[codes], len(self.values) + 2)
 
-    def _refuse_unknown(self, codes: NDArray[np.intp], new: list[str]) -> None:
-        if new:
-            raise InputError(
-                f"Expected column {self.name!r} to hold known categories "
-                f"({_listed(self.values)}), got {_listed(sorted(new))}. "
-                "Correct them, or encode with unknown='ignore'."
-            )
-        n_missing = int((codes < 0).sum())
-        if n_missing and not self.missing:
-            raise InputError(
-                f"Expected a value in every row of column {self.name!r}, as in training, "
-                f"got {n_missing} missing. Fill them in, or encode with unknown='ignore'."
-            )
+    def write(self, column: Column, out: Floats) -> Codes:
+        """Encode rows; a category that training did not have sets nothing."""
+        codes = self.codes(column)
+        write_indicators(codes, out)
+        return codes
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data."""
@@ -81,20 +83,17 @@ class Categories:
             "name": self.name,
             "values": list(self.values),
             "missing": self.missing,
+            "other": self.other,
         }
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> "Categories":
-        """Rebuild from plain data, checked."""
+        """Rebuild from plain data, checked; in files of format 1 there is no ``other``."""
         values = tuple(plain.text(value) for value in plain.entries(data["values"]))
-        if not isinstance(data["missing"], bool):
-            raise ValueError(f"missing={data['missing']!r}, neither true nor false")
-        rule = cls(plain.text(data["name"]), values, data["missing"])
+        missing = plain.flag(data["missing"], "missing")
+        rule = cls(
+            plain.text(data["name"]), values, missing, plain.flag(data.get("other", False), "other")
+        )
         if rule.is_constant or len(set(values)) != len(values):
             raise ValueError(f"categories fewer than two or not distinct, {list(values)}")
         return rule
-
-
-def _listed(values: Sequence[str]) -> str:
-    shown = ", ".join(repr(value) for value in values[:_SHOWN])
-    return f"{shown} and {len(values) - _SHOWN} more" if len(values) > _SHOWN else shown

@@ -8,51 +8,73 @@ import numpy as np
 
 from fairsmooth._types import Floats
 from fairsmooth.data.columns import plain
-from fairsmooth.data.columns.values import Column, numbers
-from fairsmooth.exceptions import InputError
+from fairsmooth.data.columns.codes import MISSING, UNKNOWN, Codes, Column, compact
+from fairsmooth.data.values import numbers
 
 
 @dataclass(frozen=True)
 class Standardised:
-    """Numbers, centred and divided by their standard deviation in training."""
+    """Numbers, centred and divided by their standard deviation in training.
+
+    If training had missing numbers, a missing one counts as the mean and sets an
+    indicator of its own.
+    """
 
     kind: ClassVar[str] = "standardised"
+    fault: ClassVar[str] = "not a finite number, or one too large to scale"
     name: str
     mean: float
     scale: float
+    missing: bool = False
 
     @classmethod
-    def learn(cls, name: str, values: Floats) -> "Standardised":
+    def learn(cls, name: str, values: Floats, *, missing: bool = False) -> "Standardised":
         """Take mean and standard deviation of values that are not all equal."""
         # In units of the largest, so that no square overflows.
         largest = float(np.abs(values).max())
         unit = values / largest
-        return cls(name, float(unit.mean()) * largest, float(unit.std()) * largest)
+        return cls(name, float(unit.mean()) * largest, float(unit.std()) * largest, missing)
 
     @property
     def feature_names(self) -> list[str]:
         """Keep the name of the column."""
-        return [self.name]
+        return [self.name, f"{self.name} is missing"] if self.missing else [self.name]
 
-    def write(self, column: Column, out: Floats, *, unknown: str) -> None:
+    def codes(self, column: Column) -> Codes:
+        """Return 0 for a number and 1 for a missing one."""
+        return self._scaled(column)[1]
+
+    def write(self, column: Column, out: Floats) -> Codes:
         """Encode rows; no number is unknown, though one can be too large."""
-        del unknown
+        scaled, codes = self._scaled(column)
+        out[:, 0] = np.where(codes == 0, scaled, 0.0)
+        if self.missing:
+            out[:, 1] = codes == 1
+        return codes
+
+    def _scaled(self, column: Column) -> tuple[Floats, Codes]:
+        read = numbers(self.name, column)
         with np.errstate(over="ignore"):
-            out[:, 0] = (numbers(self.name, column) - self.mean) / self.scale
-        if not np.isfinite(out).all():
-            raise InputError(
-                f"Expected numbers near {self.mean:g} in column {self.name!r}, as in training, "
-                f"got one too large, {np.abs(numbers(self.name, column)).max():g}."
-            )
+            scaled = (read.values - self.mean) / self.scale
+        codes = np.where(read.missing, 1 if self.missing else MISSING, 0)
+        codes[(read.wrong | ~np.isfinite(scaled)) & ~read.missing] = UNKNOWN
+        return scaled, compact(codes, 2)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data."""
-        return {"kind": self.kind, "name": self.name, "mean": self.mean, "scale": self.scale}
+        return {
+            "kind": self.kind,
+            "name": self.name,
+            "mean": self.mean,
+            "scale": self.scale,
+            "missing": self.missing,
+        }
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> "Standardised":
-        """Rebuild from plain data, checked."""
+        """Rebuild from plain data, checked; files of format 1 know no missing numbers."""
         mean, scale = plain.finite(data["mean"]), plain.finite(data["scale"])
         if scale <= 0:
             raise ValueError(f"a scale that is not positive, {scale!r}")
-        return cls(plain.text(data["name"]), mean, scale)
+        missing = plain.flag(data.get("missing", False), "missing")
+        return cls(plain.text(data["name"]), mean, scale, missing)

@@ -7,12 +7,13 @@ from pathlib import Path
 import pandas as pd
 import pyarrow as pa
 
+from fairsmooth.data.conversion import ColumnType, convert
 from fairsmooth.data.files.delimited import Delimited
 from fairsmooth.data.files.excel import Excel
 from fairsmooth.data.files.format import describe_format, file_kind
 from fairsmooth.data.files.parquet import Parquet
 from fairsmooth.data.frames import as_frame, mark_normal
-from fairsmooth.data.kinds import ColumnType, Profile, convert
+from fairsmooth.data.kinds import Profile
 from fairsmooth.exceptions import InputError
 
 CHUNK_ROWS = 50_000

@@ -1,0 +1,85 @@
+"""Dates by their year, month and weekday."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import pandas as pd
+
+from fairsmooth._types import Floats
+from fairsmooth.data.columns import plain
+from fairsmooth.data.columns.binned import Binned
+from fairsmooth.data.columns.codes import Codes, Column, write_indicators
+from fairsmooth.data.values import Read, moments
+
+PARTS = ("year", "month", "weekday")
+
+
+@dataclass(frozen=True)
+class DatePart:
+    """Year, month (1 to 12) or weekday (0 is Monday) of a date, cut into intervals."""
+
+    kind: ClassVar[str] = "date"
+    fault: ClassVar[str] = "not a date"
+    name: str
+    part: str
+    edges: tuple[float, ...]
+    missing: bool = False
+
+    @classmethod
+    def learn(cls, name: str, column: Column, *, n_bins: int) -> "list[DatePart]":
+        """Return the parts that differ between rows, or the year if only gaps differ."""
+        read = moments(name, column)
+        missing = bool(read.missing.any())
+        edges = {
+            part: Binned.learn(name, _part(read, part).values[~read.missing], n_bins=n_bins, few=12)
+            for part in PARTS
+        }
+        rules = [cls(name, part, bins.edges, missing) for part, bins in edges.items() if bins.edges]
+        return rules or ([cls(name, "year", (), missing)] if missing else [])
+
+    @cached_property
+    def _bins(self) -> Binned:
+        return Binned(f"{self.name} {self.part}", self.edges, self.missing)
+
+    @property
+    def feature_names(self) -> list[str]:
+        """Say the part and its intervals."""
+        return self._bins.feature_names
+
+    def codes(self, column: Column) -> Codes:
+        """Return the interval of every row."""
+        return self._bins.codes_of(_part(moments(self.name, column), self.part))
+
+    def write(self, column: Column, out: Floats) -> Codes:
+        """Encode rows."""
+        codes = self.codes(column)
+        write_indicators(codes, out)
+        return codes
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data."""
+        return {
+            "kind": self.kind,
+            "name": self.name,
+            "part": self.part,
+            "edges": list(self.edges),
+            "missing": self.missing,
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> "DatePart":
+        """Rebuild from plain data, checked."""
+        if data["part"] not in PARTS:
+            raise ValueError(f"{data['part']!r} where a part of a date belongs")
+        missing = plain.flag(data["missing"], "missing")
+        edges = plain.edges(data["edges"], empty=missing)
+        return cls(plain.text(data["name"]), data["part"], edges, missing)
+
+
+def _part(read: Read, part: str) -> Read:
+    index = pd.DatetimeIndex(read.values)
+    values = getattr(index, part).to_numpy("float64", na_value=float("nan"))
+    values[read.missing | read.wrong] = 0.0
+    return read._replace(values=values)

@@ -1,0 +1,75 @@
+"""The rules for one column, and what was decided about it that its owner should know."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from fairsmooth.data.columns import Binned, Categories, DatePart, Rule, Standardised
+from fairsmooth.data.columns.codes import Column
+from fairsmooth.data.kinds import kind_of
+from fairsmooth.data.values import normal_codes, numbers, unusable
+from fairsmooth.exceptions import InputError
+
+# A column of text with too many categories is taken for an identifier if this share of its
+# values are different.
+IDENTIFIER_SHARE = 0.9
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What becomes of numbers and of many categories; see :class:`TableEncoder`."""
+
+    numeric: str
+    n_bins: int
+    max_categories: int
+
+
+def learn_column(name: str, column: Column, settings: Settings) -> tuple[list[Rule], str | None]:
+    """Return the rules for a column, none if it is left out, and a note if one is due."""
+    kind = kind_of(column)
+    if kind == "empty":
+        return [], f"Column {name!r} has no values and is left out."
+    if kind == "date":
+        return _noted(name, [*DatePart.learn(name, column, n_bins=settings.n_bins)])
+    if kind == "number" or (kind == "boolean" and not column.isna().any()):
+        return _noted(name, _of_numbers(name, column, settings))
+    if kind in ("boolean", "text"):
+        return _of_text(name, column, settings.max_categories)
+    raise unusable(name, kind)
+
+
+def _noted(name: str, rules: list[Rule]) -> tuple[list[Rule], str | None]:
+    return rules, None if rules else f"Column {name!r} has one value in all rows and is left out."
+
+
+def _of_numbers(name: str, column: Column, settings: Settings) -> list[Rule]:
+    read = numbers(name, column)
+    if read.wrong.any():
+        row = int(np.argmax(read.wrong))
+        raise InputError(
+            f"Expected finite numbers in column {name!r}, got {int(read.wrong.sum())} infinite "
+            f"(the first in row {row + 1}). Correct them, or drop the rows or the column."
+        )
+    known, missing = read.values[~read.missing], bool(read.missing.any())
+    if settings.numeric == "standardised" and len(np.unique(known)) > 2:
+        return [Standardised.learn(name, known, missing=missing)]
+    bins = Binned.learn(name, known, n_bins=settings.n_bins, missing=missing)
+    return [] if bins.is_constant else [bins]
+
+
+def _of_text(name: str, column: Column, max_categories: int) -> tuple[list[Rule], str | None]:
+    codes, found = normal_codes(name, column)
+    n_values = int((codes >= 0).sum())
+    too_many = len(found) > max_categories
+    if too_many and len(found) >= IDENTIFIER_SHARE * n_values:
+        return [], (
+            f"Column {name!r} looks like an identifier ({len(found)} different texts in "
+            f"{n_values} rows) and is left out."
+        )
+    rule = Categories.learn(name, column, max_categories=max_categories)
+    if too_many:
+        return [rule], (
+            f"Column {name!r} has {len(found)} categories; all but the {len(rule.values)} most "
+            "frequent count as one, 'other'."
+        )
+    return _noted(name, [] if rule.is_constant else [rule])

@@ -1,0 +1,139 @@
+"""What deserves a second look in a table: one line each, never fatal, never silent."""
+
+import numpy as np
+import pandas as pd
+
+from fairsmooth.data.kinds import kind_of
+from fairsmooth.data.roles import Roles, not_features, sensitive_frame
+from fairsmooth.data.values import normal_codes, normal_texts, numbers
+
+MANY_VALUES = 20
+FEW_ROWS = 100
+FEW_PER_CELL = 20
+_MOSTLY = 0.9
+_SHOWN = 3
+
+
+def sanity_notes(table: pd.DataFrame, roles: Roles) -> list[str]:
+    """Return all notes on a table in normal form whose rows have label and groups."""
+    skipped = set(not_features(table, roles))
+    features = [name for name in table.columns if name not in skipped]
+    parts = [roles.label, *roles.sensitive]
+    return [
+        *many_groups(table, roles),
+        *few_rows(table, roles),
+        *(note for name in parts for note in spelling_variants(name, table[name])),
+        *(note for name in features for note in identifier(name, table[name])),
+        *(note for name in features for note in mostly_numbers(name, table[name])),
+        *(note for name in features for note in copies(name, table, roles)),
+    ]
+
+
+def many_groups(table: pd.DataFrame, roles: Roles) -> list[str]:
+    """Note sensitive columns with more than 20 values, and offer bands for numbers."""
+    notes = []
+    for name, texts in sensitive_frame(table, roles).items():
+        count = texts.nunique()
+        if count > MANY_VALUES:
+            offer = f" {name}:4 makes four quantile bands." if _is_number(table[name]) else ""
+            notes.append(
+                f"Sensitive column {name!r} has {count} values, each a group of its own.{offer}"
+            )
+    return notes
+
+
+def few_rows(table: pd.DataFrame, roles: Roles) -> list[str]:
+    """Note a table of fewer than 100 rows, and fewer than 20 of a group with one label."""
+    notes = []
+    if len(table) < FEW_ROWS:
+        notes.append(f"The table has {len(table)} rows; with fewer than {FEW_ROWS}, trust little.")
+    cells = sensitive_frame(table, roles).assign(
+        **{_unused(roles): normal_texts(roles.label, table[roles.label]).to_numpy()}
+    )
+    counts = cells.value_counts()
+    small = counts[counts < FEW_PER_CELL]
+    if len(small):
+        *group, label = small.index[-1]
+        notes.append(
+            f"{len(small)} of {len(counts)} combinations of group and label have fewer than "
+            f"{FEW_PER_CELL} rows; the smallest is {', '.join(map(str, group))} with label "
+            f"{label}: {int(small.iloc[-1])}."
+        )
+    return notes
+
+
+def spelling_variants(name: str, column: pd.Series) -> list[str]:
+    """Note values that differ in capitals or inner spaces only, such as ``male`` and ``Male``."""
+    _, texts = normal_codes(name, column)
+    folded: dict[str, list[str]] = {}
+    for text in sorted(texts):
+        folded.setdefault(" ".join(text.casefold().split()), []).append(text)
+    same = [" and ".join(map(repr, group)) for group in folded.values() if len(group) > 1]
+    return [f"Column {name!r} has {_few(same)}, which count as different."] if same else []
+
+
+def identifier(name: str, column: pd.Series) -> list[str]:
+    """Note a feature whose values are all different texts or whole numbers."""
+    known = column.dropna()
+    if len(known) < FEW_PER_CELL or known.nunique() < len(known):
+        return []
+    if kind_of(column) == "number":
+        values = numbers(name, known).values
+        if (values != np.round(values)).any():
+            return []
+    elif kind_of(column) != "text":
+        return []
+    return [f"Column {name!r} differs in every row, as an identifier does; name it in ids."]
+
+
+def mostly_numbers(name: str, column: pd.Series) -> list[str]:
+    """Note a feature that is text because of a few of its values."""
+    if kind_of(column) != "text" or isinstance(column.dtype, pd.CategoricalDtype):
+        return []
+    _, texts = normal_codes(name, column)
+    read = numbers(name, pd.Series(texts, dtype=object))
+    codes = [text for text in texts if text[:1] == "0" and text[1:2].isdecimal()]
+    if codes or len(texts) < 10 or read.wrong.mean() > 1 - _MOSTLY:
+        return []
+    odd = [repr(text) for text, wrong in zip(texts, read.wrong, strict=True) if wrong]
+    return (
+        [f"Column {name!r} is read as text, not as numbers, because of {_few(odd)}."] if odd else []
+    )
+
+
+def copies(name: str, table: pd.DataFrame, roles: Roles) -> list[str]:
+    """Note a feature that maps one to one to the label or to a sensitive column."""
+    return [
+        f"Column {name!r} is a copy of the {what} {other!r}: each of its values goes with one of "
+        f"{other!r}. Drop it unless it is known before the outcome."
+        if what == "label"
+        else f"Column {name!r} is a copy of the {what} {other!r}: predictions can tell the group."
+        for other, what in (
+            (roles.label, "label"),
+            *((s, "sensitive column") for s in roles.sensitive),
+        )
+        if other != name and _one_to_one(name, table[name], other, table[other])
+    ]
+
+
+def _one_to_one(name: str, column: pd.Series, other: str, target: pd.Series) -> bool:
+    if column.nunique(dropna=False) > 1000:
+        return False
+    first, _ = normal_codes(name, column)
+    second, _ = normal_codes(other, target)
+    pairs = np.unique(np.stack([first, second]), axis=1).shape[1]
+    return 1 < len(np.unique(second)) == len(np.unique(first)) == pairs
+
+
+def _is_number(column: pd.Series) -> bool:
+    return kind_of(column) == "number"
+
+
+def _unused(roles: Roles) -> str:
+    """Return a name for the label that no sensitive column has."""
+    return "label of " + " ".join((*roles.sensitive, roles.label))
+
+
+def _few(values: list[str]) -> str:
+    more = f" and {len(values) - _SHOWN} more" if len(values) > _SHOWN else ""
+    return ", ".join(values[:_SHOWN]) + more
