@@ -25,6 +25,7 @@ def command(
 ) -> None:
     """Train and certify on embedded data; print the certificate and the audit, write a report."""
     from fairsmooth import _validate
+    from fairsmooth._atomic import ensure_folder
     from fairsmooth.cli.output import say
     from fairsmooth.cli.targets import require_folder
 
@@ -52,6 +53,7 @@ def command(
         seed=seed,
         shift=True,
     )
+    ensure_folder(folder)
     fitted.model.save(folder / FILES[0])
     write_chunks(folder / FILES[1], iter([fitted.test]))
     write_report(

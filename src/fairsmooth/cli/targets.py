@@ -30,13 +30,17 @@ def require_target(path: Path, *, inputs: Iterable[Path], others: Iterable[Path]
 
 
 def require_folder(folder: Path, names: Iterable[str], *, inputs: Iterable[Path]) -> Path:
-    """Create a folder to write into, unless one of its files to come is an input."""
-    from fairsmooth._atomic import ensure_folder
+    """Refuse a folder to write into that cannot be made, or whose files to come are inputs.
 
+    The folder itself is made when there is something to write.
+    """
     inputs = list(inputs)
-    ensure_folder(folder)
-    for name in names:
-        require_target(folder / name, inputs=inputs)
+    if folder.is_dir():
+        for name in names:
+            require_target(folder / name, inputs=inputs)
+        return folder
+    nearest = next(parent for parent in (folder, *folder.absolute().parents) if parent.exists())
+    _require_writable(nearest / folder.name)
     return folder
 
 

@@ -197,12 +197,12 @@ def _cells(rows: pd.DataFrame, roles: Roles, y: Labels | None) -> Labels:
 def _require_trainable(
     groups: pd.DataFrame, y: Labels, train: Any, test: Any, test_size: float
 ) -> None:
+    require_trainable(encode_groups(groups, n_rows=len(groups)), y)
     if len(test) == 0:
         raise InputError(
             f"Expected rows to hold out at test_size={test_size!r}, got none of {len(y)} rows. "
             "Give more rows or a larger test_size."
         )
-    require_trainable(encode_groups(groups, n_rows=len(groups)), y)
     require_trainable(encode_groups(groups.iloc[train], n_rows=len(train)), y[train])
 
 

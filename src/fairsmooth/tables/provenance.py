@@ -94,13 +94,12 @@ class Provenance:
                 "names of its label and sensitive columns. Train it with `fairsmooth train` or "
                 "TableModel.fit, or audit it in Python with fairsmooth.metrics.audit."
             )
-        known = {name: plain[name] for name in cls.__dataclass_fields__ if name in plain}
-        return cls(
-            **{
-                name: tuple(value) if isinstance(value, list) else value
-                for name, value in known.items()
-            }
-        )
+        known: dict[str, Any] = {
+            name: tuple(plain[name]) if isinstance(plain[name], list) else plain[name]
+            for name in cls.__dataclass_fields__
+            if name in plain
+        }
+        return cls(**known)
 
     def roles(self) -> Roles:
         """Return which column of a table plays which part for this model."""

@@ -11,7 +11,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from fairsmooth._atomic import unwritable
+from fairsmooth._atomic import ensure_folder, unwritable
 from fairsmooth.exceptions import InputError
 from fairsmooth.tuning.trials import OBJECTIVES
 
@@ -64,6 +64,7 @@ class RecordsFile:
         InputError
             If the file is damaged, belongs to another search, or is in use.
         """
+        ensure_folder(path.parent)
         try:
             file = path.open("a+b")
         except OSError as error:

@@ -142,7 +142,7 @@ def test_two_at_once_are_refused(tmp_path):
 def test_a_file_that_cannot_be_opened_is_one_line(tmp_path):
     with (
         pytest.raises(InputError, match="Expected to be able to write"),
-        RecordsFile.of_search(tmp_path / "none" / "t", "digest"),
+        RecordsFile.of_search(tmp_path, "digest"),
     ):
         pass
 
