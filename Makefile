@@ -7,13 +7,17 @@ STAMP  := $(VENV)/.installed
 # Two test processes with one numerical thread each fill a two-core machine.
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: demo test lint bench docs clean
+.PHONY: demo test kernels lint bench docs clean
 
 demo: $(STAMP)
 	$(BIN)/fairsmooth demo --out out/demo
 
 test: $(STAMP)
 	$(BIN)/python -m pytest -n 2 --dist worksteal
+
+# The tests that compare numbers or files, once more under each of four sets of kernels.
+kernels: $(STAMP)
+	$(BIN)/python tools/kernels.py
 
 lint: $(STAMP)
 	$(BIN)/ruff format --check .

@@ -1,3 +1,6 @@
+import os
+from pathlib import Path
+
 import hypothesis
 import pytest
 import torch
@@ -9,9 +12,24 @@ hypothesis.settings.register_profile("fairsmooth", deadline=None, derandomize=Tr
 hypothesis.settings.load_profile("fairsmooth")
 
 
+TESTS = Path(__file__).parent
+# Tests that compare numbers or files; `make kernels` runs them once more under other kernels.
+NUMBERS = (
+    *("unit/core", "unit/metrics", "unit/persistence", "unit/training", "unit/verify"),
+    *("unit/test_estimator.py", "unit/test_networks.py", "property", "theory/test_smoothing.py"),
+    *("integration/test_cli.py", "integration/test_cli_checks.py"),
+)
+
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        if any(item.path.is_relative_to(TESTS / place) for place in NUMBERS):
+            item.add_marker(pytest.mark.numbers)
+
+
 @pytest.fixture(autouse=True, scope="session")
-def one_thread():
-    torch.set_num_threads(1)
+def threads():
+    torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", "1")))
 
 
 @pytest.fixture(scope="session")

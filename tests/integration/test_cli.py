@@ -104,7 +104,12 @@ def test_predict_streams_chunks_to_the_same_result(folder, capsys, tmp_path, mon
 
     monkeypatch.setattr(files.read_chunks, "__kwdefaults__", {"chunk_rows": 37})
     run(capsys, "predict", folder / "model", folder / "data.csv", "-o", tmp_path / "parts.csv")
-    assert (tmp_path / "whole.csv").read_text() == (tmp_path / "parts.csv").read_text()
+    whole, parts = (pd.read_csv(tmp_path / f"{name}.csv") for name in ("whole", "parts"))
+    numbers = whole.columns.drop("prediction")
+    # BLAS picks kernels by shape, so chunks may move the last digit: docs/reproducibility.md.
+    np.testing.assert_allclose(parts[numbers], whole[numbers], rtol=0, atol=1e-12)
+    clear = (whole["probability"] - 0.5).abs() > 1e-12
+    assert (parts["prediction"] == whole["prediction"])[clear].all()
 
 
 def test_audit_and_certificate_of_a_file(folder, capsys, tmp_path):

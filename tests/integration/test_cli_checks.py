@@ -53,7 +53,8 @@ def test_verify_prints_one_line_per_check(folder, capsys):
     lines = out.strip().splitlines()
     assert code == 0
     assert lines[-1] == "The certificate holds."
-    assert all(line.startswith("ok ") for line in lines[:-1])
+    assert all(line.startswith(("ok ", "not checked ")) for line in lines[:-1])
+    assert any("which value is positive (1 in column 'label')" in line for line in lines)
 
 
 def test_an_altered_model_is_refused_with_exit_code_1(folder, capsys, tmp_path):
@@ -65,6 +66,14 @@ def test_an_altered_model_is_refused_with_exit_code_1(folder, capsys, tmp_path):
     assert "FAILS" in out
     assert "The certificate does NOT hold." in out
     assert "Traceback" not in err
+
+
+def test_a_file_that_is_no_model_is_a_mistake_not_a_failure(folder, capsys):
+    code, out, err = run(capsys, "verify", folder / "data.csv")
+    assert code == 2
+    assert out == ""
+    assert "Expected a model file, got" in err
+    assert "does NOT hold" not in err
 
 
 def test_verify_refuses_bad_arguments(folder, capsys, tmp_path):

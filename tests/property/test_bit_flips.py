@@ -61,4 +61,7 @@ def test_bytes_of_nothing_in_particular(tmp_path):
         body = source.randbytes(length)
         for data in (body, len(body).to_bytes(8, "little") + body):
             path.write_bytes(data)
-            assert not verify(path).holds
+            with pytest.raises(
+                ModelFileError, match=r"Expected a model file, got .* which is none"
+            ):
+                verify(path)

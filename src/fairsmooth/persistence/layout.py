@@ -22,7 +22,7 @@ from fairsmooth.exceptions import ModelFileError
 
 MAX_BYTES = 2**30
 # A few bytes say whether a file was ever one of ours; one damaged byte hides one of them.
-_SIGNS = (b'"__metadata__":', b'"fairsmooth":', b'"group_parameters":')
+_SIGNS = (b'"fairsmooth":', b'"group_parameters":', rb"\"certificate\":")
 _SIGHT = 2**20
 
 

@@ -12,7 +12,8 @@ from fairsmooth.verify._bounds import DISTANCE, LIPSCHITZ, TOTAL_VARIATION, Boun
 from fairsmooth.verify._description import BY_GROUP, Description, parse_description
 from fairsmooth.verify._exact import Geometry, measure
 from fairsmooth.verify._json import canonical
-from fairsmooth.verify._model_file import Floats, ModelFile, read_model_file
+from fairsmooth.verify._model_file import Floats, ModelFile, read_model_file, was_a_model
+from fairsmooth.verify._trust import on_trust, smoothing
 from fairsmooth.verify.check import Check
 from fairsmooth.verify.verification import Verification
 
@@ -39,8 +40,14 @@ def verify(path: str | os.PathLike[str]) -> Verification:
     Returns
     -------
     Verification
-        One check per fact. A file that is damaged, altered or not a model file
-        gives a verification that does not hold, never an error.
+        One check per fact, and one line for each thing that predictions depend on and
+        that a file cannot show. A model file that was damaged or altered gives a
+        verification that does not hold.
+
+    Raises
+    ------
+    ModelFileError
+        If the file is not a model, or cannot be read: then there is nothing to judge.
 
     References
     ----------
@@ -48,12 +55,19 @@ def verify(path: str | os.PathLike[str]) -> Verification:
 
     Examples
     --------
-    >>> print(verify("no-such-file"))
-    FAILS file: Expected a readable file, got: No such file or directory.
+    >>> verify("no-such-file")
+    Traceback (most recent call last):
+        ...
+    fairsmooth.exceptions.ModelFileError: Expected a model file, got no-such-file, which is none:
+    Expected a readable file, got: No such file or directory.
     """
     try:
         model = read_model_file(path)
     except ModelFileError as error:
+        if not was_a_model(path):
+            raise ModelFileError(
+                f"Expected a model file, got {os.fspath(path)}, which is none: {error}"
+            ) from error
         return Verification((Check("file", False, str(error)),))
     opening = (
         Check("file", True, f"{len(model.tensors)} tensors, read to the end"),
@@ -73,6 +87,8 @@ def verify(path: str | os.PathLike[str]) -> Verification:
             _overall(geometry, description),
             _statement(description, n_parameters),
             *_numbers(geometry, description),
+            smoothing(description),
+            *on_trust(description),
         )
     )
 
@@ -87,14 +103,13 @@ def _digest(model: ModelFile) -> Check:
 
 def _weights(model: ModelFile, description: Description) -> tuple[Floats, Floats]:
     """Return ``W_k`` and ``W*`` after checking the names, shapes and values of all tensors."""
-    groups = len(description.groups)
-    wide = model.tensors.get("group_parameters", np.empty(0)).shape
-    length = description.n_parameters or (wide[1] if len(wide) == 2 else 0)
+    groups, length = len(description.groups), description.n_parameters
     shapes = {"group_parameters": (groups, length), "parameters": (length,)}
     if "free_group_parameters" in model.tensors:
         shapes["free_group_parameters"] = (groups, length)
     for name, tensor in model.tensors.items():
-        if name not in shapes and not name.startswith("buffer."):
+        fixed = description.rule.is_module and name.startswith(("buffer.", "frozen."))
+        if name not in shapes and not fixed:
             raise ModelFileError(f"Expected no other tensors, got {name!r}.")
         if not np.isfinite(tensor).all():
             raise ModelFileError(f"Expected finite values in {name!r}, got NaN or infinity.")
@@ -166,4 +181,6 @@ def _compare(
 
 
 def _text(label: object) -> str:
-    return "|".join(map(str, label)) if isinstance(label, tuple) else str(label)
+    """Write a group's label: parts joined by bars, bars and backslashes inside them escaped."""
+    parts = label if isinstance(label, tuple) else (label,)
+    return "|".join(str(part).replace("\\", "\\\\").replace("|", "\\|") for part in parts)

@@ -25,6 +25,9 @@ Floats = NDArray[np.float64]
 MAX_HEADER_BYTES = 16 * 2**20
 MAX_FILE_BYTES = 4 * 2**30
 _LENGTH_BYTES = 8
+# Signs that a file was once a model of ours; a damaged byte hides one of them at most.
+_SIGNS = (b'"fairsmooth":', b'"group_parameters":', rb"\"certificate\":")
+_SIGHT = 2**20
 _FLOAT_BYTES = 8
 
 
@@ -69,6 +72,19 @@ def read_model_file(path: str | os.PathLike[str]) -> ModelFile:
         for name, (shape, start) in spans.items()
     }
     return ModelFile(description, digest, tensors)
+
+
+def was_a_model(path: str | os.PathLike[str]) -> bool:
+    """Tell a damaged model file from a file that never was one."""
+    try:
+        with Path(path).open("rb") as stream:
+            if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
+                return False
+            head = stream.read(_SIGHT)
+    except (OSError, ValueError):
+        return False
+    signs = sum(sign in head for sign in _SIGNS)
+    return signs >= 1 and signs + head.startswith(b"{", _LENGTH_BYTES) >= 2
 
 
 def _regular_size(stream: BinaryIO) -> int:

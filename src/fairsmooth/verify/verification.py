@@ -25,6 +25,11 @@ class Verification:
         """The checks that do not hold."""
         return tuple(check for check in self.checks if not check.holds)
 
+    @property
+    def not_checked(self) -> tuple[Check, ...]:
+        """What predictions depend on and the file cannot show: taken on trust."""
+        return tuple(check for check in self.checks if not check.checked)
+
     def __str__(self) -> str:
         """Return one line per check."""
         return "\n".join(map(str, self.checks))

@@ -42,7 +42,7 @@ def model(n_groups=3, hidden=(), sigma=0.5, center="mean", seed=0, scale=1.0):
     tensors = {"group_parameters": weights, "parameters": CENTERS[center](weights)}
     certificate = certify(weights, sigma=sigma, groups=groups, center=center)
     plain = {
-        "format": 1,
+        "format": 2,
         "library": fairsmooth.__version__,
         "architecture": {
             "kind": "network",
@@ -55,13 +55,29 @@ def model(n_groups=3, hidden=(), sigma=0.5, center="mean", seed=0, scale=1.0):
         "center": center,
         "threshold": 0.5,
         "groups": groups,
+        "smoothing": {"method": "auto", "n_draws": 4096},
         "classes": [0, 1],
+        "features": {"count": n_features, "names": None},
         "certificate": certificate.to_dict(),
-        "parameters": {"sigma": sigma, "link": "logistic", "center": center, "alpha": 0.25},
+        "parameters": {
+            "sigma": sigma,
+            "link": "logistic",
+            "center": center,
+            "alpha": 0.25,
+            "smoothing": "auto",
+            "n_draws": 4096,
+        },
         "encoder": None,
-        "training": {},
+        "table": None,
+        "guarantee": None,
     }
     return plain, tensors
+
+
+def as_format_1(plain):
+    new = ("smoothing", "guarantee", "table")
+    old = {name: value for name, value in plain.items() if name not in new}
+    return {**old, "format": 1, "training": plain["table"] or {}}
 
 
 def write(path, plain, tensors, *, text=None):

@@ -19,7 +19,7 @@ from fairsmooth.verify._exact import measure
 def test_honest_files_hold(path, n_groups, hidden, center):
     verification = verify(write(path, *model(n_groups, hidden, center=center)))
     assert verification.holds, str(verification)
-    assert len(str(verification).splitlines()) == len(verification.checks) == 11
+    assert len(str(verification).splitlines()) == len(verification.checks) == 14
 
 
 @pytest.mark.parametrize("sigma", [1e-300, 1e-3, 1.0, 1e6, 1e300])

@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from tests.unit.verify.forged import failures, model, write
+from tests.unit.verify.forged import as_format_1, failures, model, write
 
 from fairsmooth.verify import verify
 
@@ -31,7 +31,7 @@ def change(plain, tensors, case):
     certificate = plain["certificate"]
     match case:
         case "format":
-            plain["format"] = 2
+            plain["format"] = 3
         case "format is true":
             plain["format"] = True
         case "link":
@@ -74,8 +74,8 @@ def change(plain, tensors, case):
             plain["architecture"]["hidden_layer_sizes"] = 5
         case "width":
             plain["architecture"]["n_features"] = -4
-        case "features":
-            plain["architecture"]["n_features"] = 5
+        case "parameters of the architecture":
+            plain["architecture"]["hidden_layer_sizes"] = [1]
         case "missing tensor":
             del tensors["parameters"]
         case "another tensor":
@@ -91,8 +91,8 @@ def change(plain, tensors, case):
 @pytest.mark.parametrize(
     ("case", "message"),
     [
-        ("format", r"Expected format 1, got 2\."),
-        ("format is true", r"Expected format 1, got True\."),
+        ("format", r"Expected format 1 or 2, got 3\."),
+        ("format is true", r"Expected format 1 or 2, got True\."),
         ("link", r"Expected link to be one of .*, got 'step'\."),
         ("center", r"Expected center to be one of .*, got 'median'\."),
         ("sigma", r"Expected sigma >= 0, got -1\.0\."),
@@ -113,7 +113,10 @@ def change(plain, tensors, case):
         ("activation", r"Expected activation to be one of .*, got 'sine'\."),
         ("hidden", r"Expected a list of hidden_layer_sizes, got 5\."),
         ("width", r"Expected positive whole sizes of the layers"),
-        ("features", r"Expected 'group_parameters' of shape \(3, 6\), got \(3, 5\)\."),
+        (
+            "parameters of the architecture",
+            r"Expected 'group_parameters' of shape \(3, 7\), got \(3, 5\)\.",
+        ),
         ("missing tensor", r"Expected 'parameters' of shape \(5,\), got None\."),
         ("another tensor", r"Expected no other tensors, got 'more'\."),
         ("transposed", r"Expected 'group_parameters' of shape \(3, 5\), got \(5, 3\)\."),
@@ -148,11 +151,23 @@ def test_several_sensitive_columns(path):
     assert verify(write(path, plain, tensors)).holds
 
 
-def test_modules_bring_buffers_and_no_count(path):
+def test_modules_bring_what_is_fixed_in_them(path):
     plain, tensors = model(3)
-    plain["architecture"] = {"kind": "module", "name": "Net"}
     tensors["buffer.running_mean"] = np.zeros((2, 3, 1))
-    assert verify(write(path, plain, tensors)).holds
+    assert "got 'buffer.running_mean'" in failures(write(path, plain, tensors))["description"]
+    tensors["frozen.weight"] = np.zeros((2, 3))
+    plain["architecture"] = {"kind": "module", "name": "Net", "n_parameters": 5}
+    verification = verify(write(path, plain, tensors))
+    assert verification.holds
+    assert {check.name for check in verification.not_checked} >= {"module", "smoothing"}
+    plain["architecture"]["n_parameters"] = 0
+    found = failures(write(path, plain, tensors))["description"]
+    assert found == "Expected the module's n_parameters, got 0."
+
+
+def test_files_of_format_1_hold(path):
+    plain, tensors = model(3)
+    assert verify(write(path, as_format_1(plain), tensors)).holds
 
 
 @pytest.mark.parametrize(
@@ -166,7 +181,7 @@ def test_modules_bring_buffers_and_no_count(path):
         ('{"sigma":1e999}', "outside the range of float64"),
         ('{"sigma":' + "9" * 5000 + "}", "Expected JSON in the description"),
         ('{"a":' + "[" * 100_000 + "]" * 100_000 + "}", "nesting too deep"),
-        ("{}", "Expected format 1, got None"),
+        ("{}", "Expected format 1 or 2, got None"),
     ],
     ids=range(9),
 )

@@ -6,6 +6,7 @@ import pytest
 from tests.unit.verify.forged import failures, model, write, write_raw
 
 import fairsmooth
+from fairsmooth.exceptions import ModelFileError
 from fairsmooth.verify import Check, Verification, verify
 
 METADATA = {"fairsmooth": "{}", "digest": ""}
@@ -18,10 +19,6 @@ def tensor(**changes):
 @pytest.mark.parametrize(
     ("header", "message"),
     [
-        (b"\xff\xfe", "Expected the header in UTF-8"),
-        (b"{", "Expected JSON in the header"),
-        (b'"text"', "Expected a JSON object in the header, got str"),
-        ({}, "Expected metadata with exactly"),
         ({"__metadata__": {**METADATA, "more": ""}}, "Expected metadata with exactly"),
         ({"__metadata__": {**METADATA, "digest": 1}}, "Expected both metadata entries to be text"),
         (
@@ -50,31 +47,62 @@ def tensor(**changes):
             "Expected 4294967296 bytes of tensors, got 16",
         ),
     ],
-    ids=range(19),
+    ids=range(15),
 )
 def test_headers_that_are_damaged(path, header, message):
     assert message in failures(write_raw(path, header, bytes(16)))["file"]
 
 
+@pytest.mark.parametrize(
+    ("header", "message"),
+    [
+        (b"\xff\xfe", "Expected the header in UTF-8"),
+        (b"{", "Expected JSON in the header"),
+        (b'"text"', "Expected a JSON object in the header, got str"),
+        ({}, "Expected metadata with exactly"),
+        ({"weight": tensor(), "__metadata__": {"format": "pt"}}, "Expected metadata with exactly"),
+    ],
+    ids=range(5),
+)
+def test_a_file_of_something_else_is_no_model(path, header, message):
+    with pytest.raises(ModelFileError, match=f"got .*model, which is none: {message}"):
+        verify(write_raw(path, header, bytes(16)))
+
+
 def test_files_that_are_no_files(path, tmp_path):
-    assert "No such file" in failures(path)["file"]
-    assert "Expected a readable file" in failures(tmp_path)["file"]
-    assert "Expected the path of a file" in failures("null\0byte")["file"]
+    with pytest.raises(ModelFileError, match="No such file"):
+        verify(path)
+    with pytest.raises(ModelFileError, match="Expected a readable file"):
+        verify(tmp_path)
+    with pytest.raises(ModelFileError, match="Expected the path of a file"):
+        verify("null\0byte")
     path.write_bytes(b"12345678")
-    assert "got 8 bytes" in failures(path)["file"]
+    with pytest.raises(ModelFileError, match="got 8 bytes"):
+        verify(path)
     path.write_bytes(struct.pack("<Q", 2**63) + b"{}")
-    assert "Expected a header of 1 to 2 bytes" in failures(path)["file"]
+    with pytest.raises(ModelFileError, match="Expected a header of 1 to 2 bytes"):
+        verify(path)
+    path.write_text("# A text about the library `fairsmooth`, its file and its digest\n" * 9)
+    with pytest.raises(ModelFileError, match="which is none"):
+        verify(path)
 
 
 def test_devices_are_not_read():
-    assert "Expected a regular file" in failures("/dev/zero")["file"]
+    with pytest.raises(ModelFileError, match="Expected a regular file"):
+        verify("/dev/zero")
 
 
 def test_every_truncation_is_refused(path):
     data = write(path, *model(2)).read_bytes()
+    signs = (b'"fairsmooth":', b'"group_parameters":')
+    seen = min(data.index(sign) + len(sign) for sign in signs)
     for length in range(0, len(data), 7):
         path.write_bytes(data[:length])
-        assert failures(path)
+        if length >= seen:  # long enough to see that it was a model
+            assert failures(path)
+        else:
+            with pytest.raises(ModelFileError, match="which is none"):
+                verify(path)
     path.write_bytes(data + b"\0")
     assert "bytes of tensors" in failures(path)["file"]
 

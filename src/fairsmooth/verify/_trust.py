@@ -1,0 +1,74 @@
+r"""What stands between a certificate and the scores that a model prints.
+
+The certificate speaks of the smooth scores :math:`N(W)(x)`. Where they are sampled, a
+printed score is off by chance: of ``n`` independent pairs of draws the mean is within
+:math:`\sqrt{\ln(2/\delta)/2n}` of the smooth score with probability
+:math:`1-\delta` (Hoeffding), whatever the network. The rest a file cannot show at all.
+"""
+
+import math
+from collections.abc import Iterator
+
+from fairsmooth.verify._description import Description
+from fairsmooth.verify.check import Check, not_checked
+
+_CONFIDENCE = 0.99
+
+
+def smoothing(description: Description) -> Check:
+    """Tell whether printed scores are the smooth ones, and how far from them if not."""
+    rule = description.rule
+    if description.sigma == 0.0:
+        return Check("smoothing", True, "none: sigma is 0, scores are those of the base classifier")
+    if rule.way == "exact":
+        return Check("smoothing", True, "scores are computed exactly, not sampled")
+    radius = _radius(math.ceil(rule.n_draws / 2))
+    needless = ", although the exact way exists" if rule.has_exact_way else ""
+    detail = f"scores are sampled with {rule.n_draws} draws{needless}"
+    if radius >= 0.5:
+        return Check(
+            "smoothing",
+            False,
+            f"Expected enough draws for a score to say something, got: {detail}.",
+        )
+    if rule.way == "layerwise":
+        detail += "; quasi-random points, whose error has no proof; for as many independent draws"
+    bound = min(1.0, description.bounds["epsilon_tight"][0] + radius)
+    return not_checked(
+        "smoothing",
+        f"{detail}: a score is within {_up(radius)} of the smooth one with {_CONFIDENCE:.0%} "
+        f"confidence, so within {_up(bound)} of a group's own smooth score",
+    )
+
+
+def on_trust(description: Description) -> Iterator[Check]:
+    """Name everything else that predictions depend on and the weights do not show."""
+    rule = description.rule
+    column = "" if rule.label is None else f" in column {rule.label!r}"
+    yield not_checked(
+        "decision",
+        f"taken on trust: which value is positive ({rule.positive}{column}), decided above "
+        f"{rule.threshold:g}",
+    )
+    source = (
+        ""
+        if rule.n_columns is None
+        else f" and the rules that make them of {rule.n_columns} columns"
+    )
+    yield not_checked(
+        "columns", f"taken on trust: which column each of {rule.n_features} features is{source}"
+    )
+    if rule.is_module:
+        yield not_checked(
+            "module", "its code is not in the file; loading compares classes, names and shapes"
+        )
+    if rule.has_guarantee:
+        yield not_checked("guarantee", "the bounds on gaps in the file; verify them by themselves")
+
+
+def _radius(n_pairs: int) -> float:
+    return math.sqrt(math.log(2.0 / (1.0 - _CONFIDENCE)) / (2.0 * n_pairs))
+
+
+def _up(value: float) -> str:
+    return f"{math.ceil(value * 1e4) / 1e4:.4f}"
