@@ -97,6 +97,10 @@ class FittedRule:
 
     def intervals(self, X: Floats) -> Floats:
         """Return the certified interval of every group's own score, shape (n, K, 2)."""
+        return self.scores_and_intervals(X)[1]
+
+    def scores_and_intervals(self, X: Floats) -> tuple[Floats, Floats]:
+        """Return the overall score of every row and the groups' intervals, smoothed once."""
         scores, computed = self._smooth(X, self.parameters, return_interval=True)
         _numbers(scores)
         low, high = np.clip(computed, 0.0, 1.0).T
@@ -107,7 +111,7 @@ class FittedRule:
             )
             for group in certificate.groups
         ]
-        return np.stack(by_group, axis=1)
+        return scores, np.stack(by_group, axis=1)
 
     @property
     def _is_linear(self) -> bool:

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ import fairsmooth
 from fairsmooth._types import Floats
 from fairsmooth.core.architecture import ModuleNetwork, Network
 from fairsmooth.core.build import AnyNetwork, build
+from fairsmooth.core.rule import read_only
 from fairsmooth.data.encoding import TableEncoder
 from fairsmooth.estimator import FairSmoothClassifier
 from fairsmooth.exceptions import FairSmoothError, InputError, ModelFileError
@@ -135,7 +136,7 @@ def _plain(classifier: FairSmoothClassifier) -> dict[str, Any]:
 def _fitted_settings(classifier: FairSmoothClassifier) -> dict[str, Any]:
     """Return the settings that the fitted rule uses, as they were when it was fitted."""
     names = ("link", "sigma", "center", "smoothing", "n_draws")
-    return {name: _number(getattr(classifier, name)) for name in names}
+    return {name: _number(getattr(classifier.rule_, name)) for name in names}
 
 
 def _constructor_settings(classifier: FairSmoothClassifier) -> dict[str, Any]:
@@ -182,8 +183,11 @@ def _rebuild(contents: Contents, module: nn.Module | None) -> FairSmoothClassifi
         free_group_parameters=tensors.get("free_group_parameters"),
     )
     # The centre and the numbers of the file: another machine may compute another last digit.
-    classifier.parameters_ = tensors["parameters"]
-    classifier.certificate_ = contents.certificate
+    classifier.rule_ = replace(
+        classifier.rule_,
+        parameters=read_only(tensors["parameters"]),
+        certificate=contents.certificate,
+    )
     return classifier
 
 

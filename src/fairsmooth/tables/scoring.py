@@ -59,25 +59,9 @@ def score(classifier: FairSmoothClassifier, features: Any, reasons: NDArray[np.o
     intervals = np.full((n_rows, len(classifier.groups_), 2), np.nan)
     if usable.any():
         rows = features if usable.all() else features[usable]
-        probability[usable], intervals[usable] = _scored(classifier, rows)
+        checked = classifier._checked(rows)
+        probability[usable], intervals[usable] = classifier.rule_.scores_and_intervals(checked)
     return Scores(probability, intervals, reasons)
-
-
-def _scored(classifier: FairSmoothClassifier, features: Any) -> tuple[Floats, Floats]:
-    # The interval of the computed score gives both: what predict_proba and
-    # predict_interval would each compute for themselves.
-    scores, computed = classifier._smooth(
-        classifier._checked(features), classifier.parameters_, return_interval=True
-    )
-    low, high = np.clip(computed, 0.0, 1.0).T
-    certificate = classifier.certificate_
-    ends = [
-        np.column_stack(
-            [certificate.interval(low, group)[:, 0], certificate.interval(high, group)[:, 1]]
-        )
-        for group in classifier.groups_
-    ]
-    return scores, np.stack(ends, axis=1)
 
 
 def with_reason_column(scored: pd.DataFrame) -> pd.DataFrame:
