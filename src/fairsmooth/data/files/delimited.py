@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.csv
 
 from fairsmooth.data.files.format import FileFormat
-from fairsmooth.data.files.text import open_text
+from fairsmooth.data.files.text import open_text, unreadable
 from fairsmooth.data.frames import check_names
 from fairsmooth.exceptions import InputError
 
@@ -52,6 +52,8 @@ class Delimited:
                     yield batch.rename_columns(names)
             except pa.ArrowInvalid as error:
                 raise self._explained(error) from error
+            except OSError as error:  # a compressed file that was cut
+                raise unreadable(self.path, error) from error
 
     def _explained(self, error: Exception) -> InputError:
         expected = len(self.format.columns)
@@ -68,6 +70,4 @@ class Delimited:
                         )
             except csv.Error:
                 pass
-        return InputError(
-            f"Expected a table in text form, got {self.path}: {str(error).splitlines()[0]}"
-        )
+        return unreadable(self.path, error)

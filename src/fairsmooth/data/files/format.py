@@ -141,7 +141,8 @@ def _describe_text(
     if sniffed_decimal := decimal is None:
         decimal = sniff_decimal(rows[1:], sep)
     return FileFormat(
-        "text", tuple(rows[0]), sep, decimal, encoding, compression,
+        "text",
+        tuple(name.strip() for name in rows[0]), sep, decimal, encoding, compression,
         sniffed=sniffed_sep or sniffed_decimal,
     )  # fmt: skip
 

@@ -30,7 +30,16 @@ def open_text(path: Path, compression: str | None, encoding: str | None) -> "Utf
             raise InputError(
                 f"Expected a known encoding, such as 'latin-1', got encoding={encoding!r}."
             ) from error
-    return Utf8Stream(path, pa.input_stream(os.fspath(path), compression=compression), encoding)
+    try:
+        source = pa.input_stream(os.fspath(path), compression=compression)
+        return Utf8Stream(path, source, encoding)
+    except OSError as error:
+        raise unreadable(path, error) from error
+
+
+def unreadable(path: Path, error: Exception) -> InputError:
+    """Turn an error of the reader into one line."""
+    return InputError(f"Expected a table in text form, got {path}: {str(error).splitlines()[0]}.")
 
 
 class Utf8Stream(io.RawIOBase):
