@@ -4,7 +4,6 @@ import codecs
 import io
 import os
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 import pyarrow as pa
@@ -114,12 +113,3 @@ class Utf8Stream(io.RawIOBase):
         """Close the file."""
         self._source.close()
         super().close()
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """Close the file."""
-        self.close()
