@@ -191,7 +191,10 @@ class TableEncoder:
         for rule, column, codes, bad in faults:
             rows = np.flatnonzero(bad)
             for row, reason in zip(rows, reasons(rule, column, codes, rows), strict=True):
-                told[row] = reason if told[row] is None else f"{told[row]}; {reason}"
+                if told[row] is None:
+                    told[row] = reason
+                elif reason not in told[row]:  # all parts of a date say the same
+                    told[row] += f"; {reason}"
         lost = np.array([reason is not None for reason in told], dtype=bool)
         if lost.any():
             encoded = encoded.mask(np.broadcast_to(lost[:, None], encoded.shape), 0.0)

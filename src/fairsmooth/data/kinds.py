@@ -155,8 +155,7 @@ def kind_of(column: pd.Series) -> str:
         return "number"
     if api.is_object_dtype(dtype):
         found = api.infer_dtype(column, skipna=True)
-        first = type(column.dropna().iloc[0]).__name__ if len(column) else "nothing"
-        return {"string": "text", "mixed": first}.get(found, found)
+        return {"string": "text", "mixed": "lists or a mixture"}.get(found, found)
     return "text" if api.is_string_dtype(dtype) else str(dtype)
 
 

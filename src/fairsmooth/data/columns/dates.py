@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
 
+import numpy as np
 import pandas as pd
 
 from fairsmooth._types import Floats
@@ -13,7 +14,8 @@ from fairsmooth.data.columns.binned import Binned
 from fairsmooth.data.columns.codes import Codes, Column, write_indicators
 from fairsmooth.data.values import Read, moments
 
-PARTS = ("year", "month", "weekday")
+# By the names that pandas has for them.
+PARTS = {"year": "year", "month": "month", "weekday": "day_of_week"}
 
 
 @dataclass(frozen=True)
@@ -71,7 +73,7 @@ class DatePart:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> "DatePart":
         """Rebuild from plain data, checked."""
-        if data["part"] not in PARTS:
+        if plain.text(data["part"]) not in PARTS:
             raise ValueError(f"{data['part']!r} where a part of a date belongs")
         missing = plain.flag(data["missing"], "missing")
         edges = plain.edges(data["edges"], empty=missing)
@@ -79,7 +81,5 @@ class DatePart:
 
 
 def _part(read: Read, part: str) -> Read:
-    index = pd.DatetimeIndex(read.values)
-    values = getattr(index, part).to_numpy("float64", na_value=float("nan"))
-    values[read.missing | read.wrong] = 0.0
-    return read._replace(values=values)
+    found = getattr(pd.DatetimeIndex(read.values), PARTS[part]).to_numpy(np.float64)
+    return read._replace(values=np.where(read.missing | read.wrong, 0.0, found))

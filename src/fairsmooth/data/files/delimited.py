@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.csv
 
 from fairsmooth.data.files.format import FileFormat
-from fairsmooth.data.files.text import open_text
+from fairsmooth.data.files.text import open_text, unreadable
 from fairsmooth.data.frames import check_names
 from fairsmooth.exceptions import InputError
 
@@ -33,7 +33,7 @@ class Delimited:
         """Read all rows, field by field as text."""
         names = self.names
         placeholders = [str(place) for place in range(len(names))]
-        with open_text(self.path, self.format.compression, self.format.encoding) as stream:
+        with self._opened() as stream:
             try:
                 reader = pa.csv.open_csv(
                     stream,
@@ -52,11 +52,17 @@ class Delimited:
                     yield batch.rename_columns(names)
             except pa.ArrowInvalid as error:
                 raise self._explained(error) from error
+            except OSError as error:  # a compressed file that was cut
+                raise unreadable(self.path, error) from error
+
+    def _opened(self) -> io.BufferedReader:
+        return io.BufferedReader(
+            open_text(self.path, self.format.compression, self.format.encoding)
+        )
 
     def _explained(self, error: Exception) -> InputError:
         expected = len(self.format.columns)
-        text = open_text(self.path, self.format.compression, self.format.encoding)
-        with io.TextIOWrapper(io.BufferedReader(text), encoding="utf-8", newline="") as lines:
+        with io.TextIOWrapper(self._opened(), encoding="utf-8", newline="") as lines:
             reader = csv.reader(lines, delimiter=self.format.separator or ",")
             try:
                 for row in reader:
@@ -68,6 +74,4 @@ class Delimited:
                         )
             except csv.Error:
                 pass
-        return InputError(
-            f"Expected a table in text form, got {self.path}: {str(error).splitlines()[0]}"
-        )
+        return unreadable(self.path, error)

@@ -1,6 +1,7 @@
 """What kind of file a table is in: told by its name, sniffed over a sample, or said by the user."""
 
 import csv
+import io
 import itertools
 import os
 import re
@@ -9,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fairsmooth import _validate
-from fairsmooth.data.files.text import open_text
+from fairsmooth.data.files.text import open_text, unreadable
 from fairsmooth.exceptions import InputError
 
 SAMPLE_BYTES = 2**16
@@ -27,7 +28,7 @@ _SIGNATURES = {
 }
 _DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+")
 _DECIMAL_POINT = re.compile(r"[+-]?\d*\.\d+")
-_THOUSANDS = re.compile(r"[+-]?\d{1,3}(,\d{3})+")
+_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}([,.]\d{3})+")
 
 
 @dataclass(frozen=True)
@@ -135,13 +136,17 @@ def _describe_text(
     sniffed_sep = sep is None
     if sep is None:
         sep = "\t" if ".tsv" in path.suffixes and "\t" in text else sniff_separator(text)
-    rows = _records(text, sep)
+    try:
+        rows = _records(text, sep)
+    except csv.Error as error:
+        raise unreadable(path, error) from error
     if not rows:
         raise InputError(f"Expected a table with a header, got an empty file: {path}.")
     if sniffed_decimal := decimal is None:
         decimal = sniff_decimal(rows[1:], sep)
     return FileFormat(
-        "text", tuple(rows[0]), sep, decimal, encoding, compression,
+        "text",
+        tuple(name.strip() for name in rows[0]), sep, decimal, encoding, compression,
         sniffed=sniffed_sep or sniffed_decimal,
     )  # fmt: skip
 
@@ -160,8 +165,9 @@ def _sample(path: Path, compression: str | None, encoding: str | None) -> tuple[
     """Return whole records from the start of a file, at least its header."""
     size = SAMPLE_BYTES
     while True:
-        with open_text(path, compression, encoding) as stream:
-            contents = stream.read(size)
+        stream = open_text(path, compression, encoding)
+        with io.BufferedReader(stream) as file:
+            contents = file.read(size)
             text = contents.decode("utf-8", errors="replace")
             if len(contents) < size:
                 return text, stream.encoding
@@ -174,7 +180,10 @@ def sniff_separator(text: str) -> str:
     """Guess the separator: the one that cuts most records into as many fields as the header."""
     best, score = ",", (0.0, 1)
     for candidate in SEPARATORS:
-        rows = _records(text, candidate)
+        try:
+            rows = _records(text, candidate)
+        except csv.Error:  # a field too long, since this is not what separates
+            continue
         fields = len(rows[0]) if rows else 0
         if fields < 2:
             continue
@@ -187,21 +196,21 @@ def sniff_separator(text: str) -> str:
 def sniff_decimal(rows: Sequence[Sequence[str]], sep: str) -> str:
     """Guess the decimal mark: a comma if more fields are numbers with it than with a point.
 
-    "1,234" may be a thousand: on its own it counts between semicolons only, where
-    the comma of a decimal is what made the separator another.
+    "1,234" and "1.234" may be a thousand: where there are no others, a comma is taken for
+    a decimal mark between semicolons only, where it made the separator another.
     """
     if sep == ",":
         return "."
     fields = [field.strip() for field in itertools.chain.from_iterable(rows)]
     commas = [field for field in fields if _DECIMAL_COMMA.fullmatch(field)]
-    points = sum(bool(_DECIMAL_POINT.fullmatch(field)) for field in fields)
-    certain = sep == ";" or not all(_THOUSANDS.fullmatch(field) for field in commas)
-    return "," if certain and len(commas) > points else "."
+    points = [field for field in fields if _DECIMAL_POINT.fullmatch(field)]
+    certain = [
+        sum(not _THOUSANDS.fullmatch(field) for field in found) for found in (commas, points)
+    ]
+    if any(certain):
+        return "," if certain[0] > certain[1] else "."
+    return "," if sep == ";" and len(commas) > len(points) else "."
 
 
 def _records(text: str, sep: str) -> list[list[str]]:
-    try:
-        lines = text.splitlines(keepends=True)
-        return [row for row in csv.reader(lines, delimiter=sep) if row]
-    except csv.Error as error:
-        raise InputError(f"Expected a table in text form, got: {error}.") from error
+    return [row for row in csv.reader(io.StringIO(text, newline=""), delimiter=sep) if row]

@@ -27,11 +27,9 @@ class Parquet:
         files = [str(file) for file in _files(self.path)]
         base = str(self.path) if self.path.is_dir() else None
         try:
-            found = ds.dataset(
-                files, format="parquet", partitioning="hive", partition_base_dir=base
-            )
+            found = _dataset(files, base, None)
             schemas = [found.schema, *(part.physical_schema for part in found.get_fragments())]
-            return found.replace_schema(pa.unify_schemas(schemas, promote_options="permissive"))
+            return _dataset(files, base, pa.unify_schemas(schemas, promote_options="permissive"))
         except (pa.ArrowInvalid, pa.ArrowTypeError, OSError) as error:
             raise _damaged(self.path, error) from error
 
@@ -47,6 +45,16 @@ class Parquet:
                 yield batch.rename_columns(self.names)
         except (pa.ArrowInvalid, pa.ArrowTypeError, OSError) as error:
             raise _damaged(self.path, error) from error
+
+
+def _dataset(files: list[str], base: str | None, schema: Any) -> Any:
+    return ds.dataset(
+        files,
+        schema=schema,
+        format="parquet",
+        partitioning="hive",
+        partition_base_dir=base,
+    )
 
 
 def describe(path: Path) -> FileFormat:

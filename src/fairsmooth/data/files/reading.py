@@ -14,7 +14,6 @@ from fairsmooth.data.files.format import describe_format, file_kind
 from fairsmooth.data.files.parquet import Parquet
 from fairsmooth.data.frames import as_frame, mark_normal
 from fairsmooth.data.kinds import Profile
-from fairsmooth.exceptions import InputError
 
 CHUNK_ROWS = 50_000
 
@@ -94,10 +93,7 @@ def _source(
 ) -> tuple[Delimited | Parquet, str]:
     if file_kind(path) == "parquet":
         return Parquet(path), "."
-    try:
-        found = describe_format(path, sep=sep, decimal=decimal, encoding=encoding)
-    except OSError as error:
-        raise InputError(f"Expected a table in text form, got {path}: {error}.") from error
+    found = describe_format(path, sep=sep, decimal=decimal, encoding=encoding)
     return Delimited(path, found), found.decimal
 
 

@@ -4,7 +4,6 @@ import codecs
 import io
 import os
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 import pyarrow as pa
@@ -30,7 +29,16 @@ def open_text(path: Path, compression: str | None, encoding: str | None) -> "Utf
             raise InputError(
                 f"Expected a known encoding, such as 'latin-1', got encoding={encoding!r}."
             ) from error
-    return Utf8Stream(path, pa.input_stream(os.fspath(path), compression=compression), encoding)
+    try:
+        source = pa.input_stream(os.fspath(path), compression=compression)
+        return Utf8Stream(path, source, encoding)
+    except OSError as error:
+        raise unreadable(path, error) from error
+
+
+def unreadable(path: Path, error: Exception) -> InputError:
+    """Turn an error of the reader into one line."""
+    return InputError(f"Expected a table in text form, got {path}: {str(error).splitlines()[0]}.")
 
 
 class Utf8Stream(io.RawIOBase):
@@ -105,12 +113,3 @@ class Utf8Stream(io.RawIOBase):
         """Close the file."""
         self._source.close()
         super().close()
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """Close the file."""
-        self.close()
