@@ -15,3 +15,17 @@ class GroupError(InputError):
 
 class ModelFileError(FairSmoothError, ValueError):
     """A model file is damaged, altered, or was not written by this library."""
+
+
+class NoGuarantee(FairSmoothError):
+    """No model can be guaranteed to keep the limits; the guarantee that failed is attached.
+
+    Attributes
+    ----------
+    guarantee : object
+        What was reached on the safety rows, or ``None``.
+    """
+
+    def __init__(self, message: str, guarantee: object = None) -> None:
+        super().__init__(message)
+        self.guarantee = guarantee

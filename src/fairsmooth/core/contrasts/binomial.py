@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.special import betainccinv, betaincinv, gammaln, xlog1py, xlogy
+from scipy.special import betainccinv, betaincinv, gammaln
 
 from fairsmooth.core.contrasts.divergences import Floats
 
@@ -35,7 +35,7 @@ def interval(successes: int, trials: int, *, error: float) -> tuple[float, float
     """Return both ends, each failing with probability at most ``error``, rounded outward."""
     if trials == 0:
         return 0.0, 1.0
-    hits = np.float64(successes)
+    hits = np.asarray(successes, dtype=np.float64)
     low = float(lower_end(hits, trials, error=error)) * (1.0 - _QUANTILE)
     high = float(upper_end(hits, trials, error=error)) * (1.0 + _QUANTILE)
     return low, min(1.0, high)
@@ -113,9 +113,15 @@ class CellSample:
 
     def probabilities(self, rates: Floats) -> Floats:
         """Return at least the probability of every count of the window, one row per rate."""
-        x, q = self.window, rates[:, None]
-        logs = xlogy(x, q) + xlog1py(self.trials - x, -q) + self.log_choose
-        return np.exp(logs, out=logs) * self.inflation
+        # Finite logarithms at rates 0 and 1, where 0 log 0 must be 0, only add probability.
+        accepted = np.log(np.maximum(rates, 1e-300))[:, None]
+        refused = np.log1p(-np.minimum(rates, 1.0 - _UNIT))[:, None]
+        logs = accepted * self.window
+        logs += refused * (self.trials - self.window)
+        logs += self.log_choose
+        np.exp(logs, out=logs)
+        logs *= self.inflation
+        return logs
 
     def tails(self, rates: Floats) -> Floats:
         """Return at least P(X >= x) for every x of the window and one x beyond it.

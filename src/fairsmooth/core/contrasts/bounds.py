@@ -1,6 +1,7 @@
 """Bounds over all ordered pairs of cells: gaps, ratios, and how much shift they survive."""
 
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import permutations
 
 from fairsmooth.core.contrasts.binomial import CellSample
@@ -16,10 +17,10 @@ BOX_SHARE = 1.0 / 50.0
 def bound(counts: Sequence[Count], contrast: Contrast, *, error: float) -> float:
     r"""Bound the worst contrast over all ordered pairs of cells.
 
-    For a gap: with probability at least ``1 - error`` over independent samples
-    of the cells, :math:`\max_{k,l} \psi(q_k, q_l)` is at most the result, whatever the rates. For a ratio,
-    the least ratio is at least the result. The worst pair is one fixed pair that does not
-    depend on the sample, so the number of cells costs nothing.
+    For a gap: with probability at least ``1 - error`` over independent samples of the cells,
+    :math:`\max_{k,l} \psi(q_k, q_l)` is at most the result, whatever the rates. For a ratio, the
+    least ratio is at least the result. The worst pair is one fixed pair that does not depend
+    on the sample, so the number of cells costs nothing.
 
     Parameters
     ----------
@@ -57,10 +58,11 @@ def radius(counts: Sequence[Count], contrast: Contrast, limit: float, *, error: 
     r"""Bound from below the radius within which every pair keeps the limit.
 
     With probability at least ``1 - error``, the contrast of every pair of cells keeps
-    ``limit`` in every population within the result of the sampled one, in the contrast's divergence
-    and cell by cell. Bounds at several radii come from several regions and need not be monotone, so
-    the radius has an order of its own: samples are ordered by the radius that their boxes prove, and
-    where boxes prove none, by the unshifted contrast. Returns 0 if nothing is proved.
+    ``limit`` in every population within the result of the sampled one, in the contrast's
+    divergence and cell by cell. Bounds at several radii come from several regions and need not be
+    monotone, so the radius has an order of its own: samples are ordered by the radius that their
+    boxes prove, and where boxes prove none, by the unshifted contrast. Returns 0 if nothing is
+    proved.
 
     Examples
     --------
@@ -103,9 +105,7 @@ def _pair_radius(
         region = Region(first, second, order, order.worst(first.ends[1], second.ends[0]), level)
         # No radius is proved yet: -1 stands for none, and 0 has to be proved.
         proved = -1.0
-    return search(
-        region, lambda t: (contrast.at(max(0.0, t)), limit), bad=best, good=proved
-    )
+    return search(region, lambda t: (contrast.at(max(0.0, t)), limit), bad=best, good=proved)
 
 
 def _samples(counts: Sequence[Count], error: float) -> tuple[float, list[CellSample]]:
@@ -113,8 +113,14 @@ def _samples(counts: Sequence[Count], error: float) -> tuple[float, list[CellSam
     box_error = error * BOX_SHARE
     level = error - box_error
     # Two ends for each of two cells share the error of the box.
-    samples = [CellSample(x, n, level / 2.0, box_error / 4.0) for x, n in counts]
+    samples = [_sample(int(x), int(n), level / 2.0, box_error / 4.0) for x, n in counts]
     return level, samples
+
+
+@lru_cache(maxsize=64)
+def _sample(successes: int, trials: int, error: float, box_error: float) -> CellSample:
+    # One guarantee asks several questions of the same cells, whose interval ends cost the most.
+    return CellSample(successes, trials, error, box_error)
 
 
 def _no_worse(value: float, than: float, contrast: Contrast) -> bool:

@@ -39,8 +39,8 @@ class Contrast:
 
     def worst(self, first: float, second: float) -> float:
         """Return the worst value for rates ``first`` and ``second``, rounded outward."""
-        up = float(self.divergence.rise(np.float64(first), self.radius))
-        down = float(self.divergence.fall(np.float64(second), self.radius))
+        up = float(self.divergence.rise(np.asarray(first, dtype=np.float64), self.radius))
+        down = float(self.divergence.fall(np.asarray(second, dtype=np.float64), self.radius))
         if not self.ratio:
             return min(1.0, max(0.0, up - down + 2.0 * ROUNDING))
         if up <= 0.0:  # nobody is accepted in either group: 0/0 counts as 1

@@ -1,9 +1,9 @@
 r"""How far a rate can move when the people of a cell change a little.
 
 A cell's people follow ``Q`` instead of ``P``, and a divergence ``D(Q, P)`` is at
-most :math:`\rho`. A decision is a function of the row, so by data processing the two Bernoulli laws of
-the decision are as close, and moving mass between the accepted and the refused attains it:
-the largest and least new rates are functions of the old rate, ``rise`` and ``fall``, with
+most :math:`\rho`. A decision is a function of the row, so by data processing the two Bernoulli
+laws of the decision are as close, and moving mass between the accepted and the refused attains
+it: the largest and least new rates are functions of the old rate, ``rise`` and ``fall``, with
 :math:`\text{fall}(q) = 1 - \text{rise}(1 - q)`. Both increase in ``q``.
 """
 
