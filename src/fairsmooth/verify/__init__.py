@@ -2,6 +2,7 @@
 
 from fairsmooth.verify._checks import verify
 from fairsmooth.verify.check import Check
+from fairsmooth.verify.guarantee import GuaranteeVerification, verify_guarantee
 from fairsmooth.verify.verification import Verification
 
-__all__ = ["Check", "Verification", "verify"]
+__all__ = ["Check", "GuaranteeVerification", "Verification", "verify", "verify_guarantee"]

@@ -34,7 +34,7 @@ def bound(counts: Sequence[Count], contrast: Contrast, *, error: float) -> float
     Examples
     --------
     >>> round(bound([(100, 400), (80, 500)], Contrast(), error=0.05), 4)
-    0.1384
+    0.1382
     """
     worst = 0.0 if contrast.ratio else 1.0
     best = 1.0 - worst
@@ -67,7 +67,7 @@ def radius(counts: Sequence[Count], contrast: Contrast, limit: float, *, error: 
     Examples
     --------
     >>> round(radius([(100, 400), (80, 500)], Contrast(), 0.2, error=0.05), 3)
-    0.03
+    0.031
     """
     if any(trials == 0 for _, trials in counts):
         return 0.0

@@ -4,8 +4,8 @@ Samples are ordered by their own box bound :math:`T`, and the rates :math:`q` th
 those in the box with :math:`p(q) = P_q(T(X) \le T(x)) > \delta - \beta`. They contain the true
 rates with probability at least :math:`1 - \delta` (Berger and Boos, 1994). Since ``p`` decreases in
 the first rate and increases in the second, a whole cell :math:`a \le q_2 \le b` has no kept rates
-as bad as a value ``v`` if :math:`p(q_1^*, b) \le \delta - \beta`, with :math:`q_1^*` the least first
-rate that is as bad as ``v`` beside ``a``: one number decides a cell, and what is rejected
+as bad as a value ``v`` if :math:`p(q_1^*, b) \le \delta - \beta`, with :math:`q_1^*` the least
+first rate as bad as ``v`` beside ``a``: one number decides a cell, and what is rejected
 at one ``v`` is rejected at every worse one.
 """
 
@@ -24,9 +24,9 @@ from fairsmooth.core.contrasts.divergences import Floats
 _STEPS = 60
 # How near a search comes, relative: roughly where to look, and the result.
 _ROUGH, _FINE = 1e-4, 1e-7
-# Cells of the second rate: 16, those that matter cut in 16, and again in 4: as fine as 1,024.
+# Cells of the second rate: 16, those that matter cut in 16, and again in 2: as fine as 512.
 _FIRST_CELLS = 16
-_CUTS = (16, 4)
+_CUTS = (16, 2)
 
 Question = Callable[[float], tuple[Contrast, float]]
 
