@@ -30,6 +30,8 @@ class Claim:
         By divergence, how far the people of every cell may change with the limit still kept.
     holds : bool or None
         Whether the bound keeps the limit and no cell is empty.
+    parts : tuple of float
+        Of a sum, the bounds that it adds up: one per label, each at its share of the error.
     column : str or None
         The sensitive column; ``None`` for all columns together.
     stratum : label or None
@@ -44,6 +46,7 @@ class Claim:
     measured: float | None
     radius: Mapping[str, float]
     holds: bool | None
+    parts: tuple[float, ...] = ()
     column: str | None = None
     stratum: object = None
 
@@ -60,7 +63,8 @@ def make_claim(
     quantity = QUANTITIES[name]
     families = [cells[label] for label in quantity.labels]
     empty = any(family.empty for family in families)
-    found = quantity.worst if empty else bound(quantity, families, error=error, shift=shift)
+    parts = () if empty else _bounds(quantity, families, error=error, shift=shift)
+    found = quantity.worst if empty else _total(quantity, parts)
     kept = not empty and quantity.within(found, limit)
     return Claim(
         quantity=name,
@@ -72,19 +76,32 @@ def make_claim(
             for divergence in DIVERGENCES
         },
         holds=kept,
+        parts=parts if quantity.summed else (),
     )
 
 
 def withheld(claim: Claim) -> Claim:
     """Return a claim that shows nothing of the safety rows, not even which limit failed."""
-    return replace(claim, bound=None, measured=None, radius={}, holds=None)
+    return replace(claim, bound=None, measured=None, radius={}, holds=None, parts=())
 
 
 def bound(quantity: Quantity, families: list[Cells], *, error: float, shift: Shift | None) -> float:
-    """Return the bound on a quantity; the gaps of a sum share the error."""
+    """Return the bound on a quantity of cells none of which is empty."""
+    return _total(quantity, _bounds(quantity, families, error=error, shift=shift))
+
+
+def _bounds(
+    quantity: Quantity, families: list[Cells], *, error: float, shift: Shift | None
+) -> tuple[float, ...]:
+    """Return the bound of every label; the gaps of a sum share the error."""
     contrast = contrast_of(quantity, shift)
     share = error / len(families) if quantity.summed else error
-    total = quantity.combine([family.bound(contrast, share) for family in families])
+    return tuple(family.bound(contrast, share) for family in families)
+
+
+def _total(quantity: Quantity, parts: tuple[float, ...]) -> float:
+    total = quantity.combine(list(parts))
+    # Adding two floats rounds by half a unit: a sum of bounds is rounded up.
     return total * (1.0 + 2.0**-52) if quantity.summed else total
 
 

@@ -214,7 +214,8 @@ def _label(value: Any) -> Any:
 
 def _rebuild(cls: type[GapGuarantee], plain: Mapping[str, Any]) -> GapGuarantee:
     claims = tuple(
-        Claim(**(dict(claim) | {"stratum": _label(claim["stratum"])})) for claim in plain["claims"]
+        Claim(**(dict(claim) | {key: _label(claim[key]) for key in ("stratum", "parts")}))
+        for claim in plain["claims"]
     )
     counts = plain["counts"]
     if counts is not None:

@@ -58,14 +58,37 @@ class Binomial:
             logs = arb(n + 1).lgamma() - arb(count + 1).lgamma() - arb(n - count + 1).lgamma()
             return (logs + count * q.log() + (n - count) * (1 - q).log()).exp()
 
-    def tail(self, count: int, rate: float) -> arb:
-        """Enclose P(X >= count)."""
-        if count <= 0:
-            return arb(1)
-        if count > self.trials or rate == 0.0:
-            return arb(0)
-        with ctx.workprec(2 * PRECISION):
-            return arb(rate).beta_lower(count, self.trials - count + 1, regularized=True)
+    def ratios(self, count: int, rate: float, *, upward: bool) -> Floats:
+        """Return the ratios of consecutive probabilities from ``count`` on, as far as matters."""
+        n, odds = self.trials, rate / (1.0 - rate)
+        reach = int(_REACH * math.sqrt(n * rate * (1.0 - rate)) + _EXTRA)
+        if upward:
+            x = np.arange(count, min(n, count + reach), dtype=np.float64)
+            return (n - x) / (x + 1.0) * odds
+        x = np.arange(count, max(0, count - reach), -1, dtype=np.float64)
+        return x / (n - x + 1.0) / odds
+
+    def tail_up(self, count: int, rate: float, *, upward: bool) -> float:
+        """Return at least P(X >= count), or P(X <= count) downward, for a rate away from count."""
+        if rate in (0.0, 1.0):
+            return 1.0
+        ratios = self.ratios(count, rate, upward=upward)
+        terms = np.cumprod(ratios)
+        ended = len(ratios) == (self.trials - count if upward else count)
+        rest = 0.0
+        if not ended:
+            # The next ratios are smaller still.
+            rest = float(_series(terms[-1:], ratios[-1:], False)[0])
+        total = (1.0 + float(terms.sum()) + rest) * (1.0 + 16.0 * _UNIT * (len(terms) + 8.0))
+        return up(self.mass(count, rate)) * total
+
+    def tail_down(self, count: int, rate: float, *, upward: bool) -> float:
+        """Return at most P(X >= count), or P(X <= count) downward."""
+        if rate in (0.0, 1.0):
+            return 0.0
+        terms = np.cumprod(self.ratios(count, rate, upward=upward))
+        total = (1.0 + float(terms.sum())) * (1.0 - 16.0 * _UNIT * (len(terms) + 8.0))
+        return down(self.mass(count, rate)) * total
 
     @lru_cache(maxsize=256)  # noqa: B019 - frozen, and dozens of bytes
     def interval(self, error: Fraction) -> tuple[float, float]:
@@ -74,11 +97,11 @@ class Binomial:
         low, high = 0.0, 1.0
         if x > 0:
             low = float(betaincinv(x, n - x + 1, target)) * (1.0 - _HINT)
-            if not self.tail(x, low) <= exact(error):
+            if not self.tail_up(x, low, upward=True) <= down(exact(error)):
                 low = 0.0
         if x < n:
             high = min(1.0, float(betainccinv(x + 1, n - x, target)) * (1.0 + _HINT))
-            if not 1 - self.tail(x + 1, high) <= exact(error):
+            if not self.tail_up(x, high, upward=False) <= down(exact(error)):
                 high = 1.0
         return low, high
 
@@ -152,7 +175,7 @@ class Window:
         hints = betainccinv(x + 1.0, np.maximum(n - x, 0.5), float(error)) * (1.0 - _HINT)
         hints = np.where(x < n, hints, 1.0)
         # P(X <= x) at the hint is at least the error, so the end is at least the hint.
-        sums = self._partial_sums(hints, down_to_zero=True)
+        sums = self._tails(hints, upward=False)
         proved = (sums >= _above(error)) | (x == n)
         return np.maximum.accumulate(np.where(proved, hints, 0.0))
 
@@ -162,29 +185,14 @@ class Window:
         n, x = self.binomial.trials, self.counts.astype(np.float64)
         hints = betaincinv(np.maximum(x, 0.5), n - x + 1.0, float(error)) * (1.0 + _HINT)
         hints = np.where(x > 0, np.minimum(hints, 1.0), 0.0)
-        sums = self._partial_sums(hints, down_to_zero=False)
+        sums = self._tails(hints, upward=True)
         proved = (sums >= _above(error)) | (x == 0)
         return np.minimum.accumulate(np.where(proved, hints, 1.0)[::-1])[::-1]
 
-    def _partial_sums(self, rates: Floats, *, down_to_zero: bool) -> Floats:
-        """Return lower bounds of P(X <= x), or of P(X >= x), each x at its own rate."""
-        n = self.binomial.trials
-        found = np.zeros(len(rates))
-        for row, (count, rate) in enumerate(zip(self.counts.tolist(), rates.tolist(), strict=True)):
-            if not 0.0 < rate < 1.0:
-                continue
-            reach = int(_REACH * math.sqrt(n * rate * (1.0 - rate)) + _EXTRA)
-            odds = rate / (1.0 - rate)
-            if down_to_zero:
-                x = np.arange(count, max(0, count - reach), -1, dtype=np.float64)
-                ratios = x / (n - x + 1.0) / odds
-            else:
-                x = np.arange(count, min(n, count + reach), dtype=np.float64)
-                ratios = (n - x) / (x + 1.0) * odds
-            total = 1.0 + float(np.cumprod(ratios).sum())
-            start = down(self.binomial.mass(count, rate))
-            found[row] = start * total * (1.0 - 16.0 * _UNIT * (len(x) + 8.0))
-        return found
+    def _tails(self, rates: Floats, *, upward: bool) -> Floats:
+        """Return lower bounds of P(X >= x), or of P(X <= x), each x at its own rate."""
+        pairs = zip(self.counts.tolist(), rates.tolist(), strict=True)
+        return np.array([self.binomial.tail_down(x, q, upward=upward) for x, q in pairs])
 
 
 def _above(error: Fraction) -> float:

@@ -22,7 +22,9 @@ _KEYS = {
     "format", "version", "holds", "confidence", "limits", "bounds", "measured", "radius", "shift",
     "attempt", "scores", "claims", "counts", "provenance",
 }  # fmt: skip
-_CLAIM_KEYS = {"quantity", "limit", "bound", "measured", "radius", "holds", "column", "stratum"}
+_CLAIM_KEYS = {
+    "quantity", "limit", "bound", "measured", "radius", "holds", "parts", "column", "stratum",
+}  # fmt: skip
 _COUNT_KEYS = {"group", "label", "rows", "positive", "mean", "variance", "column", "stratum"}
 _MOST_CELLS = 10_000
 _MOST_ROWS = 10**9
@@ -53,6 +55,7 @@ class Stated:
     measured: float | None
     radius: Mapping[str, float]
     holds: bool | None
+    parts: tuple[float, ...]
     key: str
 
     @property
@@ -153,8 +156,10 @@ def _claim(claim: Any, *, shown: bool) -> Stated:
     _require(column is None or isinstance(column, str), "a column name")
     largest = 2.0 if QUANTITIES[name][2] else 1.0
     _require(_number(claim["limit"], 0.0, largest), f"a limit of {name}")
-    radius = claim["radius"]
+    radius, parts = claim["radius"], claim["parts"]
     _require(isinstance(radius, Mapping), "radii by divergence")
+    _require(_listed(parts) and len(parts) in (0, 2), "no parts, or two")
+    _require(all(_number(part, 0.0, 1.0) for part in parts), "gaps as parts")
     if shown:
         _require(isinstance(claim["holds"], bool), "true or false")
         _require(_number(claim["bound"], 0.0, largest * (1 + 1e-9)), f"a bound of {name}")
@@ -167,7 +172,8 @@ def _claim(claim: Any, *, shown: bool) -> Stated:
         )
     else:
         hidden = [claim[key] for key in ("bound", "measured", "holds")]
-        _require(hidden == [None] * 3 and not radius, "nothing but pass or fail in a series")
+        silent = hidden == [None] * 3 and not radius and not parts
+        _require(silent, "nothing but pass or fail in a series")
     return Stated(
         quantity=name,
         place=_place(column, claim["stratum"]),
@@ -176,6 +182,7 @@ def _claim(claim: Any, *, shown: bool) -> Stated:
         measured=claim["measured"],
         radius=radius,
         holds=claim["holds"],
+        parts=tuple(claim["parts"]),
         key=name if column is None else f"{column}:{name}",
     )
 

@@ -26,7 +26,7 @@ from fairsmooth.verify.check import Check
 
 _MEASURED = Fraction(1, 10**9)
 _ALWAYS_TRUSTED = (
-    "that the rule, its threshold and everything fitted for it were fixed before the rows were seen",
+    "that the rule, threshold and everything fitted for it were fixed before the rows were seen",
     "that rows are independent, one per person, picked by nothing but group (and label)",
     "that these rows answered one question once, or that the series was declared from its start",
 )
@@ -71,8 +71,8 @@ def verify_guarantee(
     Every bound is proved again: for each ordered pair of groups the rates that are worse than the
     bound lie below a staircase, and the p-value at each of its corners must not exceed
     :math:`\delta - \beta`. The p-values are summed from probabilities that ball arithmetic
-    encloses; Clopper-Pearson ends are proved from both sides. A radius is proved likewise, in its own order of samples.
-    Nothing of the library is used but its exceptions.
+    encloses; Clopper-Pearson ends are proved from both sides. A radius is proved likewise, in its
+    own order of samples. Nothing of the library is used but its exceptions.
 
     Parameters
     ----------
@@ -228,30 +228,32 @@ def _proves_bound(
     if not summed:
         asked = Question(ratio, shift, value)
         return all(_proves(statement, f, asked, statement.error) for f in families)
-    return _proves_sum(statement, families, shift, value)
+    parts = claim.parts or _split(statement, families, shift, value)
+    within = arb(parts[0]) + arb(parts[1]) <= arb(value)
+    return bool(within) and all(
+        _proves_part(statement, family, shift, part)
+        for family, part in zip(families, parts, strict=True)
+    )
 
 
-def _proves_sum(
+def _proves_part(statement: Statement, family: list[Cell], shift: Shift, gap: float) -> bool:
+    """Prove one gap of a sum of two, at half the error."""
+    asked = Question(False, shift, gap)
+    return gap >= 1.0 or _proves(statement, family, asked, statement.error / 2)
+
+
+def _split(
     statement: Statement, families: list[list[Cell]], shift: Shift, value: float
-) -> bool:
-    """Prove a sum of two gaps: some split of it must be proved, each part at half the error.
-
-    The least provable first gap is found by bisection; the rest is left for the second.
-    """
-    first, second = families
-    error = statement.error / 2
-
-    def proves(family: list[Cell], gap: float) -> bool:
-        return gap >= 1.0 or _proves(statement, family, Question(False, shift, gap), error)
-
+) -> tuple[float, ...]:
+    """Split a sum that states no parts: the least first gap that is proved, and the rest."""
     low, high = 0.0, min(1.0, value)
     for _ in range(24):
         if high - low <= 1e-6:
             break
         middle = 0.5 * (low + high)
-        low, high = (low, middle) if proves(first, middle) else (middle, high)
-    rest = (arb(value) - arb(high)).lower()
-    return proves(first, high) and rest >= 0 and proves(second, float(rest) * (1.0 - 2.0**-50))
+        proved = _proves_part(statement, families[0], shift, middle)
+        low, high = (low, middle) if proved else (middle, high)
+    return high, max(0.0, (value - high) * (1.0 - 2.0**-50))
 
 
 def _proves(statement: Statement, family: list[Cell], asked: Question, error: Fraction) -> bool:
