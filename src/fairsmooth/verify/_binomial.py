@@ -77,8 +77,10 @@ class Binomial:
         ended = len(ratios) == (self.trials - count if upward else count)
         rest = 0.0
         if not ended:
+            if ratios[-1] >= 1.0:
+                return 1.0
             # The next ratios are smaller still.
-            rest = float(_series(terms[-1:], ratios[-1:], False)[0])
+            rest = float(terms[-1] / (1.0 - ratios[-1]))
         total = (1.0 + float(terms.sum()) + rest) * (1.0 + 16.0 * _UNIT * (len(terms) + 8.0))
         return up(self.mass(count, rate)) * total
 
