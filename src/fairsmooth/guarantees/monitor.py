@@ -29,11 +29,11 @@ GUARANTEED, OPEN, ALARM = "guaranteed", "open", "alarm"
 class GapMonitor:
     r"""Anytime-valid bounds on the gaps of a rule in use.
 
-    While the rates of all cells stay what they are, with probability at least ``confidence`` the status
-    "guaranteed" is true, and "alarm" is, **at all times at once**, however often somebody looks. Rates drift, so
-    the alarm also restarts at every batch and adds up the evidence: without a broken limit,
-    it takes at least :math:`1/\delta` batches on average until that part cries wolf. An alarm
-    stays until a new monitor is started.
+    While the rates of all cells stay what they are, with probability at least ``confidence`` the
+    status "guaranteed" is true, and "alarm" is, **at all times at once**, however often somebody
+    looks. Rates drift, so the alarm also restarts at every batch and adds up the evidence (an
+    e-detector): without a broken limit, it takes at least :math:`1/\delta` batches on average until
+    that part cries wolf. An alarm stays until a new monitor is started.
 
     Parameters
     ----------
@@ -194,8 +194,9 @@ class GapMonitor:
                 [since[:, first, 0], since[:, first, 1], since[:, second, 0], since[:, second, 1]]
             )
             logs = log_evidence(counts, ratio=quantity.ratio, limit=limit, above=quantity.ratio)
-            with np.errstate(over="ignore"):
-                evidence = np.exp(np.minimum(logs, 700.0)).sum(axis=0)
+            # A batch without rows of a pair is no new start for it.
+            begins = (table[:, first, 1] > 0) & (table[:, second, 1] > 0)
+            evidence = np.where(begins, np.exp(np.minimum(logs, 700.0)), 0.0).sum(axis=0)
             if (evidence >= 1.0 / share).any():
                 return True
         return False
