@@ -19,3 +19,17 @@ class ModelFileError(FairSmoothError, ValueError):
 
 class ScaleWarning(UserWarning):
     """Columns are on scales that one level of noise cannot serve; standardise them."""
+
+
+class NoGuarantee(FairSmoothError):
+    """No model can be guaranteed to keep the limits; the guarantee that failed is attached.
+
+    Attributes
+    ----------
+    guarantee : object
+        What was reached on the safety rows, or ``None``.
+    """
+
+    def __init__(self, message: str, guarantee: object = None) -> None:
+        super().__init__(message)
+        self.guarantee = guarantee

@@ -2,6 +2,14 @@
 
 from fairsmooth.verify._checks import verify
 from fairsmooth.verify.check import Check, not_checked
+from fairsmooth.verify.guarantee import GuaranteeVerification, verify_guarantee
 from fairsmooth.verify.verification import Verification
 
-__all__ = ["Check", "Verification", "not_checked", "verify"]
+__all__ = [
+    "Check",
+    "GuaranteeVerification",
+    "Verification",
+    "not_checked",
+    "verify",
+    "verify_guarantee",
+]

@@ -1,0 +1,129 @@
+"""What a monitor remembers: counts per batch, and nothing about anybody."""
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from fairsmooth.exceptions import InputError
+from fairsmooth.guarantees.quantities import EVERYBODY, NEGATIVE, POSITIVE
+from fairsmooth.training.groups import Groups, encode_groups
+
+LABELS = (EVERYBODY, POSITIVE, NEGATIVE)
+MISSING = "(missing)"
+# The alarm restarts at each of the latest batches; older ones are kept as one sum.
+MOST_BATCHES = 500
+
+
+@dataclass
+class Batch:
+    """The counts of one batch: rows and positive decisions by group and label."""
+
+    digest: str
+    date: str
+    kind: str
+    counts: dict[tuple[int, int | None], tuple[int, int]]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data."""
+        cells = [[group, label, *found] for (group, label), found in self.counts.items()]
+        return {"digest": self.digest, "date": self.date, "kind": self.kind, "counts": cells}
+
+    @classmethod
+    def from_dict(cls, plain: Mapping[str, Any]) -> "Batch":
+        """Rebuild a batch, refusing counts that cannot be."""
+        counts = {}
+        for group, label, positive, rows in plain["counts"]:
+            whole = all(type(number) is int for number in (group, positive, rows))
+            if not (whole and group >= 0 and label in LABELS and 0 <= positive <= rows):
+                raise ValueError("a count that cannot be")
+            counts[group, label] = (positive, rows)
+        return cls(str(plain["digest"]), str(plain["date"]), str(plain["kind"]), counts)
+
+
+@dataclass
+class Ledger:
+    """All batches, by group; groups are appended as they turn up."""
+
+    groups: list[Any] = field(default_factory=list)
+    batches: list[Batch] = field(default_factory=list)
+    seen: dict[str, str] = field(default_factory=dict)
+
+    def table(self, label: int | None) -> np.ndarray[Any, np.dtype[np.float64]]:
+        """Return counts of shape (batches, groups, 2): positive decisions and rows."""
+        found = np.zeros((len(self.batches), len(self.groups), 2))
+        for row, batch in enumerate(self.batches):
+            for (group, kind), numbers in batch.counts.items():
+                if kind == label:
+                    found[row, group] = numbers
+        return found
+
+    def add(self, batch: Batch) -> None:
+        """Append a batch; beyond :data:`MOST_BATCHES` the two oldest become one."""
+        self.batches.append(batch)
+        self.seen[batch.digest] = batch.kind
+        if len(self.batches) > MOST_BATCHES:
+            first, second = self.batches[:2]
+            summed = dict(first.counts)
+            for cell, (positive, rows) in second.counts.items():
+                old = summed.get(cell, (0, 0))
+                summed[cell] = (old[0] + positive, old[1] + rows)
+            self.batches[:2] = [Batch(first.digest, first.date, "earlier", summed)]
+
+    def codes(self, groups: Groups) -> np.ndarray[Any, np.dtype[np.intp]]:
+        """Return the position of every row's group, appending groups that are new."""
+        for label in groups.labels:
+            if label not in self.groups:
+                self.groups.append(label)
+        rank = np.array([self.groups.index(label) for label in groups.labels], dtype=np.intp)
+        return rank[groups.codes]
+
+
+def named_groups(sensitive_features: Any, *, n_rows: int) -> Groups:
+    """Encode groups; a missing value is a group with a name of its own."""
+    frame = pd.DataFrame(sensitive_features)
+    return encode_groups(frame.astype(object).where(frame.notna(), MISSING), n_rows=n_rows)
+
+
+def known_labels(y_true: Any, *, n_rows: int) -> np.ndarray[Any, np.dtype[np.intp]]:
+    """Return 0 or 1 for every row, and -1 where the label is not known yet."""
+    truth = pd.to_numeric(pd.Series(np.ravel(y_true)), errors="coerce")
+    if len(truth) != n_rows:
+        raise InputError(f"Expected one label per decision ({n_rows}), got {len(truth)}.")
+    known = truth.notna()
+    given = pd.Series(np.ravel(y_true)).notna()
+    if not truth[given].isin((0, 1)).all():
+        raise InputError("Expected labels 0 or 1 in y_true, or missing ones, got other values.")
+    return truth.where(known, -1).to_numpy().astype(np.intp)
+
+
+def tally(
+    values: np.ndarray[Any, np.dtype[np.float64]],
+    codes: np.ndarray[Any, np.dtype[np.intp]],
+    truth: np.ndarray[Any, np.dtype[np.intp]] | None,
+    labels: Iterable[int | None],
+) -> dict[tuple[int, int | None], tuple[int, int]]:
+    """Count positive decisions and rows of every group that occurs, label by label."""
+    found: dict[tuple[int, int | None], tuple[int, int]] = {}
+    for label in labels:
+        if label is not EVERYBODY and truth is None:
+            continue
+        keep = slice(None) if label is EVERYBODY or truth is None else truth == label
+        rows = np.bincount(codes[keep])
+        hits = np.bincount(codes[keep], weights=values[keep])
+        for group in np.flatnonzero(rows).tolist():
+            found[group, label] = (round(float(hits[group])), int(rows[group]))
+    return found
+
+
+def digest_of(values: Any, groups: Groups, name: str | None) -> str:
+    """Return the digest of a batch: of its name, or of its decisions and groups in order."""
+    if name is not None:
+        return hashlib.sha256(f"name:{name}".encode()).hexdigest()
+    content = hashlib.sha256(repr(groups.labels).encode())
+    content.update(np.ascontiguousarray(groups.codes, dtype=np.int64).tobytes())
+    content.update(np.ascontiguousarray(values, dtype=np.float64).tobytes())
+    return content.hexdigest()

@@ -1,0 +1,321 @@
+"""A gap guarantee again, from its counts, by code that shares nothing with the first."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import permutations
+from typing import Any
+
+from flint import arb
+
+from fairsmooth.exceptions import InputError
+from fairsmooth.verify._binomial import Binomial
+from fairsmooth.verify._pairs import Pair, Question
+from fairsmooth.verify._scores import mean_interval
+from fairsmooth.verify._shifts import Shift
+from fairsmooth.verify._statement import (
+    DIVERGENCES,
+    QUANTITIES,
+    Cell,
+    Stated,
+    Statement,
+    read_cells,
+    read_statement,
+)
+from fairsmooth.verify.check import Check
+
+_MEASURED = Fraction(1, 10**9)
+_ALWAYS_TRUSTED = (
+    "that the rule, threshold and everything fitted for it were fixed before the rows were seen",
+    "that rows are independent, one per person, picked by nothing but group (and label)",
+    "that these rows answered one question once, or that the series was declared from its start",
+)
+
+
+@dataclass(frozen=True)
+class GuaranteeVerification:
+    """The outcome of :func:`verify_guarantee`.
+
+    Attributes
+    ----------
+    checks : tuple of Check
+        What was checked, in order.
+    trusted : tuple of str
+        What no check can show, and was taken on trust.
+    """
+
+    checks: tuple[Check, ...]
+    trusted: tuple[str, ...]
+
+    @property
+    def holds(self) -> bool:
+        """Whether there were checks and every one of them holds."""
+        return bool(self.checks) and all(check.holds for check in self.checks)
+
+    @property
+    def failures(self) -> tuple[Check, ...]:
+        """The checks that do not hold."""
+        return tuple(check for check in self.checks if not check.holds)
+
+    def __str__(self) -> str:
+        """Return one line per check, and one per thing taken on trust."""
+        lines = [str(check) for check in self.checks]
+        return "\n".join(lines + [f"trust {what}" for what in self.trusted])
+
+
+def verify_guarantee(
+    plain: Mapping[str, Any], *, counts: Sequence[Mapping[str, Any]] | None = None
+) -> GuaranteeVerification:
+    r"""Confirm a gap guarantee from its counts.
+
+    Every bound is proved again: for each ordered pair of groups the rates that are worse than the
+    bound lie below a staircase, and the p-value at each of its corners must not exceed
+    :math:`\delta - \beta`. The p-values are summed from probabilities that ball arithmetic
+    encloses; Clopper-Pearson ends are proved from both sides. A radius is proved likewise, in its
+    own order of samples. Nothing of the library is used but its exceptions.
+
+    Parameters
+    ----------
+    plain : mapping
+        As written by ``GapGuarantee.to_dict``, or the same from JSON.
+    counts : sequence of mapping, optional
+        The counts again, in the form of ``plain["counts"]``, from somebody who has the rows.
+        Without them the counts of the guarantee are taken on trust.
+
+    Returns
+    -------
+    GuaranteeVerification
+        Never an error: what cannot be read does not hold.
+
+    Examples
+    --------
+    >>> print(verify_guarantee({}))
+    FAILS form: Expected the keys of a guarantee, got something else.
+    """
+    try:
+        statement = read_statement(plain)
+        recounted = None if counts is None else read_cells(counts, scores=statement.scores)
+    except (InputError, TypeError, ValueError, OverflowError, RecursionError) as error:
+        return GuaranteeVerification((Check("form", False, str(error)),), ())
+    trusted = list(_ALWAYS_TRUSTED)
+    if recounted is None:
+        trusted.insert(0, "that the counts are those of the safety rows: check with the rows")
+    if statement.plain["provenance"]:
+        trusted.append("digests, dates and other facts of its provenance")
+    return GuaranteeVerification(tuple(_checks(statement, recounted)), tuple(trusted))
+
+
+def _checks(statement: Statement, recounted: tuple[Cell, ...] | None) -> Iterator[Check]:
+    yield Check("form", True, f"{len(statement.claims)} claims, confidence {statement.confidence}")
+    if statement.cells is None and recounted is None:
+        yield Check("counts", False, "Expected the rows: this guarantee withholds its counts.")
+        return
+    if statement.attempt is not None and statement.cells is not None:
+        yield Check("counts", False, "Expected no counts in a series of attempts, got some.")
+        return
+    if statement.cells is not None and recounted is not None:
+        same = set(statement.cells) == set(recounted)
+        detail = "are those of the rows" if same else "Expected those of the rows, got others."
+        yield Check("counts", same, detail)
+    cells = recounted if recounted is not None else statement.cells
+    assert cells is not None
+    if statement.attempt is not None:
+        yield _series(statement, cells)
+        return
+    yield _summary(statement)
+    for claim in statement.claims:
+        yield from _claim_checks(statement, claim, cells)
+
+
+def _series(statement: Statement, cells: tuple[Cell, ...]) -> Check:
+    """Redo the test of one try: every limit itself must be proved."""
+    if not statement.holds:
+        return Check("series", True, f"try {statement.attempt} claims nothing: it did not pass")
+    for claim in statement.claims:
+        if not _proves_bound(statement, claim, cells, claim.limit):
+            return Check(
+                "series", False, f"Expected {claim.name} within {claim.limit}, not proved."
+            )
+    return Check(
+        "series", True, f"try {statement.attempt} passes at error {float(statement.error):.3g}"
+    )
+
+
+def _summary(statement: Statement) -> Check:
+    """Compare what stands at the top with the claims that it comes from."""
+    plain, claims = statement.plain, statement.claims
+    worst: dict[str, dict[str, Any]] = {"limits": {}, "bounds": {}, "measured": {}}
+    for claim in claims:
+        pick = min if claim.quantity == "impact_ratio" else max
+        _gather(worst["limits"], claim.key, claim.limit, pick)
+        _gather(worst["bounds"], claim.key, claim.bound, pick)
+        _gather(worst["measured"], claim.key, claim.measured, pick)
+    worst["radius"] = {d: min(claim.radius[d] for claim in claims) for d in DIVERGENCES}
+    worst["holds"] = all(claim.holds for claim in claims)  # type: ignore[assignment]
+    for name, value in worst.items():
+        if plain[name] != value:
+            return Check("summary", False, f"Expected {name} {value!r}, got {plain[name]!r}.")
+    return Check("summary", True, "limits, bounds, measured values, radii and verdict agree")
+
+
+def _gather(found: dict[str, Any], key: str, value: Any, pick: Any) -> None:
+    if key in found and (value is None or found[key] is None):
+        found[key] = None
+    else:
+        found[key] = pick(found[key], value) if key in found else value
+
+
+def _claim_checks(statement: Statement, claim: Stated, cells: tuple[Cell, ...]) -> Iterator[Check]:
+    families = _families(claim, cells)
+    if any(len(family) < 2 for family in families):
+        yield Check(claim.name, False, "Expected counts of two groups or more, got fewer.")
+        return
+    ratio = QUANTITIES[claim.quantity][1]
+    empty = any(cell.rows == 0 for family in families for cell in family)
+    assert claim.bound is not None
+    kept = claim.bound >= claim.limit if ratio else claim.bound <= claim.limit
+    if claim.holds != (kept and not empty):
+        yield Check(claim.name, False, "Expected a verdict that follows from bound and limit.")
+        return
+    if not _measured_agrees(statement, claim, families, empty):
+        yield Check(claim.name, False, f"Expected the counts' value, got {claim.measured!r}.")
+        return
+    proved = _proves_bound(statement, claim, cells, claim.bound)
+    side = "at least" if ratio else "at most"
+    detail = (
+        f"{side} {claim.bound!r}"
+        if proved
+        else f"Expected a bound that the counts prove, got {claim.bound!r}."
+    )
+    yield Check(claim.name, proved, detail)
+    yield _radius_check(statement, claim, families, empty)
+
+
+def _families(claim: Stated, cells: tuple[Cell, ...]) -> list[list[Cell]]:
+    labels = QUANTITIES[claim.quantity][0]
+    return [[c for c in cells if c.place == claim.place and c.label == label] for label in labels]
+
+
+def _rate(cell: Cell, *, scores: bool) -> Fraction:
+    return Fraction(cell.mean or 0.0) if scores else Fraction(cell.positive, cell.rows)
+
+
+def _measured_agrees(
+    statement: Statement, claim: Stated, families: list[list[Cell]], empty: bool
+) -> bool:
+    if empty or claim.measured is None:
+        return empty and claim.measured is None
+    _, ratio, summed = QUANTITIES[claim.quantity]
+    values = []
+    for family in families:
+        rates = [_rate(cell, scores=statement.scores) for cell in family]
+        most, least = max(rates), min(rates)
+        values.append((least / most if most else Fraction(1)) if ratio else most - least)
+    value = sum(values) if summed else max(values)
+    return abs(value - Fraction(claim.measured)) <= _MEASURED
+
+
+def _proves_bound(
+    statement: Statement, claim: Stated, cells: tuple[Cell, ...], value: float
+) -> bool:
+    families = _families(claim, cells)
+    _, ratio, summed = QUANTITIES[claim.quantity]
+    if (ratio and value <= 0.0) or (not ratio and value >= (2.0 if summed else 1.0)):
+        return True  # says nothing
+    if any(len(family) < 2 or any(c.rows == 0 for c in family) for family in families):
+        return False
+    shift = Shift(*statement.shift) if statement.shift else Shift()
+    if not summed:
+        asked = Question(ratio, shift, value)
+        return all(_proves(statement, f, asked, statement.error) for f in families)
+    parts = claim.parts or _split(statement, families, shift, value)
+    within = arb(parts[0]) + arb(parts[1]) <= arb(value)
+    return bool(within) and all(
+        _proves_part(statement, family, shift, part)
+        for family, part in zip(families, parts, strict=True)
+    )
+
+
+def _proves_part(statement: Statement, family: list[Cell], shift: Shift, gap: float) -> bool:
+    """Prove one gap of a sum of two, at half the error."""
+    asked = Question(False, shift, gap)
+    return gap >= 1.0 or _proves(statement, family, asked, statement.error / 2)
+
+
+def _split(
+    statement: Statement, families: list[list[Cell]], shift: Shift, value: float
+) -> tuple[float, ...]:
+    """Split a sum that states no parts: the least first gap that is proved, and the rest."""
+    low, high = 0.0, min(1.0, value)
+    for _ in range(24):
+        if high - low <= 1e-6:
+            break
+        middle = 0.5 * (low + high)
+        proved = _proves_part(statement, families[0], shift, middle)
+        low, high = (low, middle) if proved else (middle, high)
+    return high, max(0.0, (value - high) * (1.0 - 2.0**-50))
+
+
+def _proves(statement: Statement, family: list[Cell], asked: Question, error: Fraction) -> bool:
+    if statement.scores:
+        ends = [_score_ends(cell, error / 2) for cell in family]
+        return all(asked.kept(a[1], b[0]) for a, b in permutations(ends, 2))
+    cells = [Binomial(cell.positive, cell.rows) for cell in family]
+    return all(Pair(a, b, error).proves(asked) for a, b in permutations(cells, 2))
+
+
+def _score_ends(cell: Cell, error: Fraction) -> tuple[float, float]:
+    assert cell.mean is not None
+    return mean_interval(cell.rows, cell.mean, cell.variance, error)
+
+
+def _radius_check(
+    statement: Statement, claim: Stated, families: list[list[Cell]], empty: bool
+) -> Check:
+    name = f"{claim.name}, radius"
+    for divergence in DIVERGENCES:
+        radius = float(claim.radius[divergence])
+        # A radius of 0 says nothing.
+        if radius > 0.0 and (empty or not _proves_radius(statement, claim, families, divergence)):
+            return Check(
+                name,
+                False,
+                f"Expected a radius that the counts prove, got {radius!r} in {divergence}.",
+            )
+    return Check(name, True, ", ".join(f"{d} {claim.radius[d]:.4g}" for d in DIVERGENCES))
+
+
+def _proves_radius(
+    statement: Statement, claim: Stated, families: list[list[Cell]], divergence: str
+) -> bool:
+    _, ratio, summed = QUANTITIES[claim.quantity]
+    asked = Question(ratio, Shift(divergence, float(claim.radius[divergence])), claim.limit)
+    if summed:
+        return _boxes_keep_sum(statement, families, asked)
+    if statement.scores:
+        return all(_proves(statement, family, asked, statement.error) for family in families)
+    pairs = [
+        Pair(Binomial(a.positive, a.rows), Binomial(b.positive, b.rows), statement.error)
+        for family in families
+        for a, b in permutations(family, 2)
+    ]
+    return all(pair.proves_radius(asked) for pair in pairs)
+
+
+def _boxes_keep_sum(statement: Statement, families: list[list[Cell]], asked: Question) -> bool:
+    """Prove the radius of a sum of gaps from boxes, which hold at every radius at once."""
+    share = statement.error / 4
+    total = arb(0)
+    for family in families:
+        ends = [
+            _score_ends(c, share)
+            if statement.scores
+            else Binomial(c.positive, c.rows).interval(share)
+            for c in family
+        ]
+        gaps = [asked.worst(a[1], b[0]) for a, b in permutations(ends, 2)]
+        largest = arb(0)
+        for gap in gaps:
+            largest = largest.max(gap)
+        total = total + largest
+    return bool(total <= arb(asked.value))
