@@ -26,6 +26,8 @@ COMMANDS = {
     "predict": ("predict", "Score every row of a table, with certified intervals."),
     "audit": ("audit", "Measure accuracy and gaps on a table, beside the certificate."),
     "certificate": ("certificate", "Explain the certificate of a model in plain words."),
+    "guarantee": ("guarantee", "Bound the gaps between groups, proved for finite samples."),
+    "monitor": ("monitor", "Watch the gaps of a rule in use, batch by batch."),
     "verify": ("verify", "Verify a model's certificate from its weights."),
     "tune": ("tune", "Search for parameters that keep the limits you set."),
     "reproduce": ("reproduce", "Run experiments of the paper, beside the printed numbers."),

@@ -7,10 +7,10 @@ import numpy as np
 import typer
 
 from fairsmooth.cli.options import Json, Seed
-from fairsmooth.cli.output import messages, print_json, results
+from fairsmooth.cli.output import messages, print_json, print_lines, results
 from fairsmooth.core.labels import group_text
 from fairsmooth.exceptions import InputError
-from fairsmooth.verify import Verification, verify
+from fairsmooth.verify import Verification, not_checked, verify
 
 if TYPE_CHECKING:
     from fairsmooth.attack import AttackResult, Target
@@ -20,7 +20,13 @@ NAME = "verify"
 
 
 def command(
-    model: Annotated[Path, typer.Argument(help="A model file.")],
+    model: Annotated[Path | None, typer.Argument(help="A model file.")] = None,
+    guarantee: Annotated[
+        Path | None, typer.Option("--guarantee", help="A guarantee of gaps to verify as well.")
+    ] = None,
+    data: Annotated[
+        Path | None, typer.Option("--data", help="Its safety rows, to count them again.")
+    ] = None,
     attack_seconds: Annotated[
         float, typer.Option("--attack", help="Seconds to search for the worst input; 0 is none.")
     ] = 0.0,
@@ -33,9 +39,16 @@ def command(
     """
     if not 0 <= attack_seconds < float("inf"):
         raise InputError(f"Expected --attack >= 0, got {attack_seconds}.")
+    if data is not None and guarantee is None:
+        raise InputError("Expected --guarantee with --data, got the rows alone.")
+    if model is None:
+        if guarantee is None:
+            raise InputError("Expected a model file or --guarantee, got neither.")
+        _verify_guarantee_alone(guarantee, data, json_output)
+        return
     if not model.is_file():
         raise InputError(f"Expected a model file, found none at {model}.")
-    verification = verify(model)
+    verification = _with_guarantee(verify(model), guarantee, model, data)
     found: tuple[AttackResult, ...] = ()
     saved = None
     if attack_seconds > 0 and verification.holds:
@@ -54,6 +67,37 @@ def command(
     else:
         _print(verification, found, saved, holds)
     if not holds:
+        raise typer.Exit(1)
+
+
+def _with_guarantee(
+    verification: Verification, path: Path | None, model: Path, data: Path | None
+) -> Verification:
+    """Add what verifying a guarantee of the gaps found: the one given, or the file's own."""
+    from fairsmooth.cli.confirming import confirm_guarantee, read_guarantee
+    from fairsmooth.persistence import read_contents
+
+    if not verification.holds:
+        return verification
+    plain = read_guarantee(path) if path else read_contents(model).description.plain["guarantee"]
+    if plain is None:
+        return verification
+    found = confirm_guarantee(plain, model=model, data=data)
+    trusted = tuple(not_checked("taken on trust", what) for what in found.trusted)
+    return Verification((*verification.checks, *found.checks, *trusted))
+
+
+def _verify_guarantee_alone(path: Path, data: Path | None, json_output: bool) -> None:
+    from fairsmooth.cli.confirming import confirm_guarantee, read_guarantee
+
+    found = confirm_guarantee(read_guarantee(path), model=None, data=data)
+    if json_output:
+        print_json({"holds": found.holds, "checks": [vars(check) for check in found.checks],
+                    "trusted": list(found.trusted)})  # fmt: skip
+    else:
+        print_lines(str(found).splitlines())
+        print_lines(["The guarantee holds." if found.holds else "The guarantee does NOT hold."])
+    if not found.holds:
         raise typer.Exit(1)
 
 

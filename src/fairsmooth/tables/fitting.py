@@ -31,6 +31,7 @@ from fairsmooth.exceptions import InputError
 from fairsmooth.metrics import Audit
 from fairsmooth.tables.comparison import comparison_notes
 from fairsmooth.tables.model import TableModel
+from fairsmooth.tables.overlap import id_digests
 from fairsmooth.tables.provenance import Provenance, library_versions, plain_value, today
 
 COLUMNS = {"auto": "binned", "binned": "binned", "standardised": "standardised"}
@@ -137,6 +138,8 @@ class Parts:
         _require_trainable(groups, y, train, test, test_size)
         features = rows.drop(columns=not_features(rows, roles)).iloc[train]
         encoder = TableEncoder.learn(features, numeric=COLUMNS[columns], unknown=roles.unknown)
+        digest = table_digest(table)
+        ids = rows.iloc[train][list(dict.fromkeys(roles.ids))]
         provenance = Provenance(
             label=roles.label,
             negative=plain_value(values[0]),
@@ -150,10 +153,11 @@ class Parts:
             held_out=len(test),
             seed=seed,
             test_size=test_size,
-            digest=table_digest(table),
+            digest=digest,
             versions=library_versions(),
             date=today(),
             notes=(*dropped, *sanity_notes(rows, roles), *encoder.notes),
+            id_digests=id_digests(ids, digest=digest) if roles.ids else {},
         )
         X = encoder.transform(features)
         held_out = rows.iloc[test].reset_index(drop=True)

@@ -53,6 +53,8 @@ class Provenance:
         Of the training, in UTC.
     notes : tuple of str
         What was noticed about the table, one line each.
+    id_digests : dict
+        Salted digests of the ids of training rows, if ids were named.
     """
 
     label: str
@@ -71,6 +73,7 @@ class Provenance:
     versions: Mapping[str, str] = field(default_factory=dict)
     date: str = ""
     notes: tuple[str, ...] = ()
+    id_digests: Mapping[str, Any] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data that JSON can hold."""

@@ -1,0 +1,108 @@
+"""A guarantee of the gaps again: by independent code, and from the rows if they are given."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from fairsmooth.exceptions import InputError
+from fairsmooth.verify import Check, GuaranteeVerification, verify_guarantee
+
+_MAX_BYTES = 64 * 2**20
+
+
+def read_guarantee(path: Path) -> dict[str, Any]:
+    """Read a guarantee as ``fairsmooth guarantee -o`` writes it."""
+    if not path.is_file() or path.stat().st_size > _MAX_BYTES:
+        raise InputError(f"Expected a guarantee as JSON, found none at {path}.")
+    try:
+        plain = json.loads(path.read_text(encoding="utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"Expected a guarantee as JSON, got {path}: {error}.") from error
+    if not isinstance(plain, dict) or plain.get("format") != "fairsmooth-gap-guarantee":
+        raise InputError(
+            f"Expected a guarantee as `fairsmooth guarantee -o` writes it, got {path}."
+        )
+    return plain
+
+
+def confirm_guarantee(
+    plain: dict[str, Any], *, model: Path | None, data: Path | None, **reading: str | None
+) -> GuaranteeVerification:
+    """Prove every number again, and hold it to the model and to the rows that are given."""
+    facts = plain.get("provenance")
+    facts = facts if isinstance(facts, dict) else {}
+    checks: list[Check] = []
+    if model is not None:
+        checks.append(_about_the_model(facts, model))
+    counts = None
+    if data is not None:
+        found, counts = _recount(plain, facts, model, data, reading)
+        checks.append(found)
+    verified = verify_guarantee(plain, counts=counts)
+    return GuaranteeVerification((*checks, *verified.checks), verified.trusted)
+
+
+def _about_the_model(facts: dict[str, Any], model: Path) -> Check:
+    from fairsmooth.persistence import file_digest
+
+    same = facts.get("model") == file_digest(model)
+    detail = "is about this model" if same else "Expected one about this model, got another's."
+    return Check("guarantee's model", same, detail)
+
+
+def _recount(
+    plain: dict[str, Any],
+    facts: dict[str, Any],
+    model: Path | None,
+    data: Path,
+    reading: dict[str, str | None],
+) -> tuple[Check, list[dict[str, Any]]]:
+    """Decide the rows again and count them."""
+    from fairsmooth.data.files import read_table
+    from fairsmooth.guarantees import GapGuarantee, Limits, guarantee_gaps
+    from fairsmooth.tables import TableModel
+    from fairsmooth.tables.decided import decided_by_column, decided_by_model
+    from fairsmooth.tables.guaranteeing import needs_labels
+
+    table = read_table(data, **reading)
+    if model is not None:
+        rows = decided_by_model(TableModel.load(model), table)
+    else:
+        rows = decided_by_column(table, **_column(facts))
+    same = facts.get("table") == rows.digest
+    detail = "are those of the guarantee" if same else "Expected the rows it was made from."
+    limits = Limits(**{name: 1.0 for name in _limit_names(plain)})
+    counted = guarantee_gaps(
+        rows.decisions,
+        sensitive_features=rows.sensitive,
+        y_true=rows.labels() if needs_labels(limits) else None,
+        limits=limits,
+    )
+    assert isinstance(counted, GapGuarantee)
+    return Check("guarantee's rows", same, detail), counted.to_dict()["counts"]
+
+
+def _limit_names(plain: dict[str, Any]) -> list[str]:
+    from fairsmooth.guarantees.quantities import QUANTITIES
+
+    limits = plain.get("limits")
+    names = list(limits) if isinstance(limits, dict) else []
+    if not names or not set(names) <= set(QUANTITIES):
+        raise InputError("Expected limits by quantity to count for, got others.")
+    return names
+
+
+def _column(facts: dict[str, Any]) -> dict[str, Any]:
+    column, sensitive = facts.get("column"), facts.get("sensitive")
+    if not isinstance(column, str) or not isinstance(sensitive, list):
+        raise InputError(
+            "Expected the model that made the decisions, got none, and the guarantee names no "
+            "column of decisions."
+        )
+    return {
+        "column": column,
+        "sensitive": tuple(map(str, sensitive)),
+        "label": facts.get("label"),
+        "positive": facts.get("positive"),
+        "threshold": facts.get("threshold"),
+    }

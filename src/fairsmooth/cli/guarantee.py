@@ -1,0 +1,203 @@
+"""``fairsmooth guarantee``: proved bounds on the gaps between groups."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from fairsmooth.cli.limits import (
+    Confidence,
+    MaxDp,
+    MaxEo,
+    MinRatio,
+    Scores,
+    ShiftOption,
+    Threshold,
+    decided_rows,
+    limits_of,
+    model_and_data,
+    parse_shift,
+)
+from fairsmooth.cli.options import Decimal, Encoding, Json, Positive, Separator, Unknown
+from fairsmooth.exceptions import InputError
+
+if TYPE_CHECKING:
+    from fairsmooth.guarantees import Limits
+    from fairsmooth.guarantees.claims import Shift
+    from fairsmooth.tables.decided import DecidedRows
+
+NAME = "guarantee"
+
+
+def command(
+    model: Annotated[
+        Path | None, typer.Argument(help="A model file; with --scores the table itself.")
+    ] = None,
+    data: Annotated[Path | None, typer.Argument(help="The safety rows.")] = None,
+    max_dp: MaxDp = None,
+    max_eo: MaxEo = None,
+    min_ratio: MinRatio = None,
+    confidence: Confidence = 0.95,
+    shift: ShiftOption = None,
+    attempt: Annotated[
+        int | None,
+        typer.Option("--attempt", help="Try number in a series declared from its first try."),
+    ] = None,
+    scores: Scores = None,
+    label: Annotated[str | None, typer.Option("--label", help="Label column.")] = None,
+    positive: Positive = None,
+    sensitive: Annotated[
+        list[str] | None, typer.Option("--sensitive", help="Sensitive column; repeatable.")
+    ] = None,
+    threshold: Threshold = None,
+    plan: Annotated[
+        bool, typer.Option("--plan", help="Tell how many rows a guarantee would need; test none.")
+    ] = False,
+    rates: Annotated[
+        str | None,
+        typer.Option("--rates", help="With --plan and no table: expected rates, such as .2,.17."),
+    ] = None,
+    shares: Annotated[
+        str | None,
+        typer.Option("--shares", help="With --rates: the groups' shares; equal if left out."),
+    ] = None,
+    output: Annotated[Path | None, typer.Option("-o", "--output", help="JSON to write.")] = None,
+    unknown: Unknown = None,
+    sep: Separator = None,
+    decimal: Decimal = None,
+    encoding: Encoding = None,
+    json_output: Json = False,
+) -> None:
+    """Bound the gaps between groups, exactly and for finite samples; exit code 1 if a limit fails.
+
+    The rows must be safety rows: rows that neither training nor any choice has seen. One set of
+    safety rows answers one question once.
+    """
+    from fairsmooth.cli.output import print_json, print_lines, print_notes, say
+    from fairsmooth.cli.reading import read
+    from fairsmooth.cli.targets import require_target
+
+    limits = limits_of(max_dp, max_eo, min_ratio, confidence)
+    moved = parse_shift(shift)
+    if plan and model is None:
+        _print_plan(_planned(limits, moved, rates, shares), json_output)
+        return
+    if model is None:
+        raise InputError("Expected a model and a table, or a table and --scores, got neither.")
+    path, table_path = model_and_data(model, data, scores)
+    if path is not None and (label or positive or sensitive or threshold is not None):
+        raise InputError(
+            "Expected label, groups and threshold from the model, got options for them too. "
+            "Leave out --label, --positive, --sensitive and --threshold."
+        )
+    if output is not None:
+        require_target(output, inputs=[table_path, *([] if path is None else [path])])
+    from fairsmooth.persistence import file_digest
+    from fairsmooth.tables import TableModel
+    from fairsmooth.tables.guaranteeing import guarantee_rows, rows_enough
+    from fairsmooth.tables.overlap import require_no_overlap
+
+    loaded = None if path is None else TableModel.load(path)
+    table, notes = read(table_path, sep=sep, decimal=decimal, encoding=encoding)
+    rows = decided_rows(
+        loaded, table, scores=scores, label=label, positive=positive, sensitive=sensitive,
+        threshold=threshold, unknown=unknown,
+    )  # fmt: skip
+    print_notes([*notes, *rows.notes])
+    if plan:
+        _print_plan(rows_enough(rows, limits, shift=moved), json_output)
+        return
+    known = None if loaded is None else loaded.provenance
+    say(f"Note: {require_no_overlap(known, table, rows.digest)}")
+    facts = {
+        "model": None if path is None else file_digest(path),
+        "column": scores,
+        "label": label if known is None else known.label,
+        "positive": positive if known is None else known.positive,
+    }
+    found = guarantee_rows(rows, limits, shift=moved, attempt=attempt, facts=facts)
+    if output is not None:
+        _write(output, found.to_dict())
+        say(f"Wrote {output}.")
+    if json_output:
+        print_json(found.to_dict())
+    else:
+        print_lines(str(found).splitlines())
+    if not found.holds:
+        if attempt is None:
+            _say_what_would_do(rows, limits, moved)
+        raise typer.Exit(1)
+
+
+def _say_what_would_do(rows: "DecidedRows", limits: "Limits", shift: "Shift | None") -> None:
+    from fairsmooth.cli.output import say
+    from fairsmooth.tables.guaranteeing import rows_enough
+
+    for name, needed in rows_enough(rows, limits, shift=shift).items():
+        say(f"At the measured rates {_needed(name, needed)} (these rows are now spent).")
+
+
+def _needed(name: str, rows: int | None) -> str:
+    words = name.replace("_", " ")
+    if rows is None:
+        return f"no number of rows would guarantee the limit on {words}"
+    return f"about {rows:,} rows would guarantee the limit on {words} four times in five"
+
+
+def _planned(
+    limits: "Limits", shift: "Shift | None", rates: str | None, shares: str | None
+) -> dict[str, int | None]:
+    """Plan from expected rates alone, before any row exists."""
+    from fairsmooth.guarantees.planning import rows_needed
+    from fairsmooth.guarantees.quantities import QUANTITIES
+
+    if rates is None:
+        raise InputError("Expected --plan with a table, or with --rates such as .2,.17, got none.")
+    expected = _numbers(rates, "--rates")
+    given = _numbers(shares, "--shares") if shares else [1.0 / len(expected)] * len(expected)
+    if len(given) != len(expected) or abs(sum(given) - 1.0) > 1e-6:
+        raise InputError(f"Expected {len(expected)} --shares that add up to 1, got {shares}.")
+    labelled = [n for n in limits.to_dict() if None not in QUANTITIES[n].labels]
+    if labelled:
+        raise InputError(
+            "Expected a pilot table to plan a limit on error rates, got --rates alone. "
+            "Give rows with labels, or plan selection rates only."
+        )
+    return {
+        name: rows_needed(
+            name, limit, rates=expected, shares=given, confidence=limits.confidence, shift=shift
+        )
+        for name, limit in limits.to_dict().items()
+    }
+
+
+def _numbers(text: str, option: str) -> list[float]:
+    try:
+        values = [float(part) for part in text.split(",")]
+    except ValueError:
+        raise InputError(f"Expected {option} as numbers such as .2,.17, got {text!r}.") from None
+    if len(values) < 2 or not all(0.0 <= value <= 1.0 for value in values):
+        raise InputError(f"Expected {option} of two groups or more in [0, 1], got {text!r}.")
+    return values
+
+
+def _print_plan(plan: dict[str, int | None], json_output: bool) -> None:
+    from fairsmooth.cli.output import print_json, print_lines
+
+    if json_output:
+        print_json({"rows_needed": plan})
+        return
+    print_lines(
+        f"{_needed(name, rows).capitalize()}, all groups together, at the expected rates and "
+        "shares."
+        for name, rows in plan.items()
+    )
+
+
+def _write(path: Path, document: object) -> None:
+    import json
+
+    from fairsmooth._atomic import write_bytes
+
+    text = json.dumps(document, ensure_ascii=False, allow_nan=False, indent=1)
+    write_bytes(path, f"{text}\n".encode())

@@ -1,0 +1,173 @@
+"""``fairsmooth monitor``: the gaps of a rule in use, batch by batch."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from fairsmooth.cli.limits import (
+    Confidence,
+    MaxDp,
+    MaxEo,
+    MinRatio,
+    Scores,
+    Threshold,
+    decided_rows,
+    limits_of,
+    model_and_data,
+)
+from fairsmooth.cli.options import Decimal, Encoding, Json, Positive, Separator, Unknown
+from fairsmooth.exceptions import InputError
+
+if TYPE_CHECKING:
+    from fairsmooth.guarantees import GapMonitor, Limits
+
+NAME = "monitor"
+_MAX_STATE_BYTES = 64 * 2**20
+_BARS = "▁▂▃▄▅▆▇█"
+
+
+def command(
+    model: Annotated[Path, typer.Argument(help="A model file; with --scores the batch itself.")],
+    batch: Annotated[Path | None, typer.Argument(help="A table with the new rows.")] = None,
+    *,
+    state: Annotated[Path, typer.Option("--state", help="Where the counts are kept.")],
+    max_dp: MaxDp = None,
+    max_eo: MaxEo = None,
+    min_ratio: MinRatio = None,
+    confidence: Confidence = 0.95,
+    name: Annotated[
+        str | None, typer.Option("--name", help="Name of the batch; its contents if left out.")
+    ] = None,
+    scores: Scores = None,
+    label: Annotated[str | None, typer.Option("--label", help="Label column.")] = None,
+    positive: Positive = None,
+    sensitive: Annotated[
+        list[str] | None, typer.Option("--sensitive", help="Sensitive column; repeatable.")
+    ] = None,
+    threshold: Threshold = None,
+    unknown: Unknown = None,
+    sep: Separator = None,
+    decimal: Decimal = None,
+    encoding: Encoding = None,
+    json_output: Json = False,
+) -> None:
+    """Add a batch and tell what holds at all times at once; exit code 1 on an alarm.
+
+    The state holds counts only, no rows. A batch that was added before is ignored; labels may
+    come later, with the same batch.
+    """
+    from fairsmooth.cli.output import print_json, print_lines, print_notes
+    from fairsmooth.cli.reading import read
+    from fairsmooth.cli.targets import require_target
+
+    path, table_path = model_and_data(model, batch, scores)
+    require_target(state, inputs=[table_path, *([] if path is None else [path])])
+    asked = (max_dp, max_eo, min_ratio) != (None, None, None)
+    limits = limits_of(max_dp, max_eo, min_ratio, confidence) if asked else None
+    from fairsmooth.tables import TableModel
+
+    loaded = None if path is None else TableModel.load(path)
+    rule = _rule(path, scores, threshold)
+    monitor = _monitor(state, limits, rule)
+    table, notes = read(table_path, sep=sep, decimal=decimal, encoding=encoding)
+    rows = decided_rows(
+        loaded, table, scores=scores, label=label, positive=positive, sensitive=sensitive,
+        threshold=threshold, unknown=unknown,
+    )  # fmt: skip
+    groups = rows.sensitive.iloc[:, 0] if rows.sensitive.shape[1] == 1 else rows.sensitive
+    monitor.update(rows.decisions, sensitive_features=groups, y_true=rows.y, batch=name)
+    _write(state, {**monitor.to_dict(), "rule": rule})
+    print_notes([*notes, *rows.notes])
+    if json_output:
+        print_json(
+            {
+                "status": monitor.status,
+                "bounds": monitor.bounds,
+                "measured": monitor.measured,
+                "counts": monitor.counts,
+                "notes": monitor.notes,
+                "since": monitor.since,
+            }
+        )
+    else:
+        print_lines(str(monitor).splitlines())
+        print_lines(_chart(monitor))
+    if monitor.status == "alarm":
+        raise typer.Exit(1)
+
+
+def _rule(path: Path | None, scores: str | None, threshold: float | None) -> dict[str, Any]:
+    """Say whose decisions are watched: another rule needs another state."""
+    if path is None:
+        return {"scores": scores, "threshold": threshold}
+    from fairsmooth.persistence import file_digest
+
+    return {"model": file_digest(path)}
+
+
+def _monitor(path: Path, limits: "Limits | None", rule: dict[str, Any]) -> "GapMonitor":
+    from fairsmooth.guarantees import GapMonitor
+
+    if not path.exists():
+        if limits is None:
+            raise InputError(
+                f"Expected limits for a new state, got none and no file at {path}. "
+                "Give --max-dp, --max-eo or --min-ratio."
+            )
+        return GapMonitor(limits)
+    plain = _read(path)
+    if plain.pop("rule", None) != rule:
+        raise InputError(
+            f"Expected {path} to watch the same rule, got the state of another. "
+            "Start a new state for another model or threshold."
+        )
+    monitor = GapMonitor.from_dict(plain)
+    if limits is not None and (
+        limits.to_dict() != monitor.limits or limits.confidence != monitor.confidence
+    ):
+        raise InputError(
+            f"Expected the limits of {path}, {monitor.limits} at confidence "
+            f"{monitor.confidence:g}, got {limits.to_dict()} at {limits.confidence:g}. "
+            "Limits are fixed when a state begins; start a new one."
+        )
+    return monitor
+
+
+def _read(path: Path) -> dict[str, Any]:
+    if not path.is_file() or path.stat().st_size > _MAX_STATE_BYTES:
+        raise InputError(f"Expected the state of a monitor, got something else: {path}.")
+    try:
+        plain = json.loads(path.read_text(encoding="utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"Expected the state of a monitor, got {path}: {error}.") from error
+    if not isinstance(plain, dict):
+        raise InputError(f"Expected the state of a monitor, got something else: {path}.")
+    return plain
+
+
+def _write(path: Path, document: dict[str, Any]) -> None:
+    from fairsmooth._atomic import write_bytes
+
+    text = json.dumps(document, ensure_ascii=False, allow_nan=False)
+    write_bytes(path, f"{text}\n".encode())
+
+
+def _chart(monitor: "GapMonitor", width: int = 60) -> list[str]:
+    """Draw what was measured and what is bounded after each batch, one character a batch."""
+    if len(monitor.history) < 2:
+        return []
+    lines = []
+    for name, limit in monitor.limits.items():
+        largest = max(1.0 if name == "impact_ratio" else 2.0 * limit, 1e-9)
+        for kind in ("measured", "bounds"):
+            values = [entry[kind].get(name) for entry in monitor.history[-width:]]
+            bars = "".join(" " if v is None else _bar(v / largest) for v in values)
+            lines.append(f"  {name} {'bound   ' if kind == 'bounds' else 'measured'} {bars}")
+        lines.append(f"  {'':{len(name)}} full height is {largest:g}, the limit {limit:g}")
+    return lines
+
+
+def _bar(share: float) -> str:
+    return _BARS[min(len(_BARS) - 1, max(0, int(share * len(_BARS))))]

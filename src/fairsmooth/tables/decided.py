@@ -1,0 +1,209 @@
+"""Rows with a decision each, by a model of ours or by whatever system wrote a column."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from fairsmooth import _validate
+from fairsmooth._types import Floats, Labels
+from fairsmooth.data.banding import parse_bands
+from fairsmooth.data.frames import table_digest
+from fairsmooth.data.roles import Roles, label_codes, sensitive_frame
+from fairsmooth.data.values import normal_text, normal_texts, numbers
+from fairsmooth.exceptions import InputError
+from fairsmooth.tables.model import TableModel
+
+# The cell of people whose group is not known: named, never dropped.
+MISSING_GROUP = "(missing)"
+_EXACT_DECISIONS = ({0.0}, {1.0}, {0.0, 1.0})
+
+
+@dataclass(frozen=True)
+class DecidedRows:
+    """What a guarantee, a monitor or an audit of any system needs to know of every row.
+
+    Attributes
+    ----------
+    decisions : ndarray of 0 and 1
+        1 where the person was selected.
+    scores : ndarray or None
+        The scores that were decided on; None where the column held decisions.
+    y : ndarray or None
+        True labels, 1 for the positive one, NaN where missing; None without a label column.
+    sensitive : DataFrame
+        One column of normal texts per sensitive column; an unknown group is named so.
+    digest : str
+        SHA-256 of the table.
+    threshold : float or None
+        A score above it is a positive decision.
+    notes : tuple of str
+        What was noticed, one line each.
+    """
+
+    decisions: Labels
+    scores: Floats | None
+    y: Floats | None
+    sensitive: pd.DataFrame
+    digest: str
+    threshold: float | None
+    notes: tuple[str, ...] = ()
+
+    def labels(self) -> Floats | None:
+        """Return the labels if every row has one; None without a label column.
+
+        Raises
+        ------
+        InputError
+            If some rows have a label and others have none.
+        """
+        if self.y is not None and np.isnan(self.y).any():
+            raise InputError(
+                f"Expected a label in every row, got {int(np.isnan(self.y).sum())} missing. "
+                "Rates among a label need all labels: those that are missing may not be missing "
+                "by chance."
+            )
+        return self.y
+
+
+def decided_by_model(
+    model: TableModel, table: pd.DataFrame, *, unknown: str | None = None
+) -> DecidedRows:
+    """Decide every row by a model; a row that cannot be scored is refused.
+
+    Labels are read if the table has the model's label column.
+    """
+    roles = model.roles
+    if roles is None or model.provenance is None:
+        raise InputError(
+            "Expected the model of a table, got a classifier that was saved without the names of "
+            "its label and sensitive columns. Train it with `fairsmooth train` or TableModel.fit."
+        )
+    for name in roles.sensitive:
+        _validate.known_column(name, list(table.columns), where="the table")
+    scored = model.predict(table, unknown=unknown, strict=True)
+    scores = scored["probability"].to_numpy(np.float64)
+    threshold = float(model.classifier.threshold_)
+    named = (model.provenance.negative, model.provenance.positive)
+    return _decided(
+        table,
+        replace(roles, drop=(), ids=()),
+        (scores > threshold).astype(np.int64),
+        scores=scores,
+        threshold=threshold,
+        labels=(str(normal_text(named[0])), str(normal_text(named[1]))),
+    )
+
+
+def decided_by_column(
+    table: pd.DataFrame,
+    *,
+    column: str,
+    sensitive: tuple[str, ...],
+    label: str | None = None,
+    positive: Any = None,
+    threshold: float | None = None,
+) -> DecidedRows:
+    """Read the decisions of any system from a column of scores or of decisions.
+
+    A column of 0 and 1, or of the label's two values, holds decisions. Other numbers are
+    scores: a score above ``threshold`` (½ for scores in [0, 1]; needed for others) is
+    a positive decision.
+    """
+    names, bands = parse_bands(sensitive, list(table.columns))
+    for name in (column, *names, *(() if label is None else (label,))):
+        _validate.known_column(name, list(table.columns), where="the table")
+    if bands:
+        raise InputError(
+            "Expected sensitive columns as they are, got bands of "
+            f"{', '.join(map(repr, bands))}: bands belong to a model. Add a column of bands."
+        )
+    roles = Roles(label=label or "", sensitive=names, positive=positive)
+    values = None if label is None else _two_labels(table[label], roles)
+    decisions, scores, used = _decisions(table[column], values, threshold)
+    return _decided(table, roles, decisions, scores=scores, threshold=used, labels=values)
+
+
+def _decided(
+    table: pd.DataFrame,
+    roles: Roles,
+    decisions: Labels,
+    *,
+    scores: Floats | None,
+    threshold: float | None,
+    labels: tuple[str, str] | None,
+) -> DecidedRows:
+    groups = sensitive_frame(table, roles)
+    unknown = int(groups.isna().any(axis=1).sum())
+    notes = []
+    if unknown:
+        notes.append(
+            f"{unknown:,} rows have no known group; they are kept as the group {MISSING_GROUP}."
+        )
+    y = None
+    if labels is not None and roles.label in table.columns:
+        y = _truth(table[roles.label], roles.label, labels)
+        if np.isnan(y).all():
+            y = None
+        elif np.isnan(y).any():
+            notes.append(f"{int(np.isnan(y).sum()):,} rows have no label.")
+    return DecidedRows(
+        decisions,
+        scores,
+        y,
+        groups.astype(object).where(groups.notna(), MISSING_GROUP).reset_index(drop=True),
+        table_digest(table),
+        threshold,
+        tuple(notes),
+    )
+
+
+def _two_labels(column: pd.Series, roles: Roles) -> tuple[str, str]:
+    """Return the negative and the positive value as normal texts."""
+    known = column[normal_texts(roles.label, column).notna().to_numpy()]
+    return label_codes(known, roles)[1]
+
+
+def _truth(column: pd.Series, name: str, labels: tuple[str, str]) -> Floats:
+    texts = normal_texts(name, column)
+    unknown = sorted(set(texts.dropna()) - set(labels))
+    if unknown:
+        raise InputError(
+            f"Expected the labels {labels[0]!r} and {labels[1]!r} in {name!r}, got {unknown[:5]}."
+        )
+    truth = (texts == labels[1]).to_numpy().astype(np.float64)
+    truth[texts.isna().to_numpy()] = np.nan
+    return truth
+
+
+def _decisions(
+    column: pd.Series, labels: tuple[str, str] | None, threshold: float | None
+) -> tuple[Labels, Floats | None, float | None]:
+    name = str(column.name)
+    texts = normal_texts(name, column)
+    if texts.isna().any():
+        row = int(np.argmax(texts.isna().to_numpy())) + 1
+        raise InputError(
+            f"Expected a score or decision in every row of {name!r}, got "
+            f"{int(texts.isna().sum())} missing (the first in row {row})."
+        )
+    if labels is not None and threshold is None and set(texts) <= set(labels):
+        return (texts == labels[1]).to_numpy().astype(np.int64), None, None
+    read = numbers(name, column)
+    if read.wrong.any():
+        row = int(np.argmax(read.wrong))
+        raise InputError(
+            f"Expected scores, or decisions 0 and 1, in {name!r}, got {column.iloc[row]!r} "
+            f"in row {row + 1}."
+        )
+    values = read.values
+    if threshold is None and set(np.unique(values)) in _EXACT_DECISIONS:
+        return values.astype(np.int64), None, None
+    if threshold is None and (values.min() < 0.0 or values.max() > 1.0):
+        raise InputError(
+            f"Expected a threshold for the scores in {name!r}, which go from {values.min():g} to "
+            f"{values.max():g}, got none."
+        )
+    used = 0.5 if threshold is None else float(threshold)
+    return (values > used).astype(np.int64), values, used
