@@ -71,7 +71,7 @@ def _recount(
         rows = decided_by_column(table, **_column(facts))
     same = facts.get("table") == rows.digest
     detail = "are those of the guarantee" if same else "Expected the rows it was made from."
-    limits = Limits(**{name: 1.0 for name in _limit_names(plain)})
+    limits = Limits(**dict.fromkeys(_limit_names(plain), 1.0))
     counted = guarantee_gaps(
         rows.decisions,
         sensitive_features=rows.sensitive,

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 from fairsmooth.persistence.contents import file_digest, read_certificate, read_contents
 
 if TYPE_CHECKING:
-    from fairsmooth.persistence.model_file import SavedModel, load, read_model, save
+    from fairsmooth.persistence.model_file import SavedModel, load, model_digest, read_model, save
 
 __all__ = [
     "SavedModel",
     "file_digest",
     "load",
+    "model_digest",
     "read_certificate",
     "read_contents",
     "read_model",
@@ -24,7 +25,7 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     # Loaded when asked for: reading a certificate should not wait for torch.
-    if name in ("SavedModel", "load", "read_model", "save"):
+    if name in ("SavedModel", "load", "model_digest", "read_model", "save"):
         from fairsmooth.persistence import model_file
 
         return getattr(model_file, name)

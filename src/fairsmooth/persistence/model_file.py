@@ -68,18 +68,36 @@ def save(
     guarantee : GapGuarantee or mapping, optional
         Travels with the model. The digest of the model does not depend on it.
     """
+    contents = _contents(classifier, encoder, training, guarantee)
+    layout.write(path, layout.canonical(contents.description.plain), contents.tensors)
+
+
+def model_digest(
+    classifier: FairSmoothClassifier,
+    *,
+    encoder: TableEncoder | None = None,
+    training: Mapping[str, Any] | None = None,
+) -> str:
+    """Return the digest that a file of this model would have: see :attr:`Contents.digest`."""
+    return _contents(classifier, encoder, training, None).digest
+
+
+def _contents(
+    classifier: FairSmoothClassifier,
+    encoder: TableEncoder | None,
+    training: Mapping[str, Any] | None,
+    guarantee: Any,
+) -> Contents:
+    """Return what a file will hold, checked: what could not be read must not be written."""
     plain = _plain(classifier)
     plain["encoder"] = None if encoder is None else encoder.to_dict()
     plain["table"] = dict(training) if training else None
     if guarantee is not None:
         plain["guarantee"] = guarantee.to_dict() if hasattr(guarantee, "to_dict") else guarantee
     try:
-        text = layout.canonical(plain)
-        tensors = _tensors(classifier)
-        checked(text, tensors)  # what could not be read must not be written
+        return checked(layout.canonical(plain), _tensors(classifier))
     except (TypeError, ValueError) as error:
         raise InputError(f"Expected a model that can be written to a file, got: {error}") from error
-    layout.write(path, text, tensors)
 
 
 def load(path: str | os.PathLike[str], *, module: nn.Module | None = None) -> FairSmoothClassifier:

@@ -23,6 +23,7 @@ from fairsmooth.data.roles import (
 )
 from fairsmooth.estimator import FairSmoothClassifier
 from fairsmooth.exceptions import InputError
+from fairsmooth.guarantees import GapGuarantee, Limits
 from fairsmooth.metrics import Audit
 from fairsmooth.persistence import read_model, save
 from fairsmooth.tables.auditing import AuditedRows
@@ -50,8 +51,8 @@ class TableModel:
         Which column plays which part; None if the file does not say.
     provenance : Provenance or None
         Where the model came from; None if the file does not say.
-    guarantee : mapping or None
-        A guarantee of the gaps, if the file has one.
+    guarantee : GapGuarantee or None
+        A guarantee of the gaps, if the model was trained to one.
     measured : Audit or None
         The audit on the rows that were held out at training; files do not hold it.
 
@@ -71,7 +72,7 @@ class TableModel:
     encoder: TableEncoder | None = None
     roles: Roles | None = None
     provenance: Provenance | None = None
-    guarantee: Any = None
+    guarantee: GapGuarantee | None = None
     measured: Audit | None = None
 
     @classmethod
@@ -86,7 +87,7 @@ class TableModel:
         drop: Sequence[str] = (),
         columns: str = "auto",
         classifier: FairSmoothClassifier | None = None,
-        guarantee: Any = None,
+        guarantee: Limits | None = None,
         test_size: float = 0.3,
         random_state: int | None = None,
         include_sensitive: bool = False,
@@ -114,8 +115,9 @@ class TableModel:
         classifier : FairSmoothClassifier, optional
             Its settings are used; it is not changed. If it is left out, groups weigh by
             their share of the rows.
-        guarantee : None
-            No other value is supported yet.
+        guarantee : Limits, optional
+            Return only a model whose gaps are guaranteed to keep these limits. The held-out
+            rows are then safety rows, split off by group alone and tested once.
         test_size : float
             Share of the rows to hold out, by group and label.
         random_state : int, optional
@@ -131,11 +133,14 @@ class TableModel:
         Returns
         -------
         TableModel
+
+        Raises
+        ------
+        NoGuarantee
+            With ``guarantee``, if the limits cannot be guaranteed; the safety rows are spent.
         """
         from fairsmooth.tables.fitting import default_classifier, drawn_seed, fit_table
 
-        if guarantee is not None:
-            raise InputError(f"Expected guarantee=None, got {guarantee!r}.")
         _validate.one_of(UNKNOWN, unknown=unknown)
         seed = drawn_seed() if random_state is None else random_state
         roles = Roles(
@@ -147,16 +152,18 @@ class TableModel:
             include_sensitive=include_sensitive,
             unknown=unknown,
         )
-        fitted = fit_table(
-            as_frame(table),
-            roles,
-            classifier=default_classifier(classifier, seed),
-            columns=columns,
-            test_size=test_size,
-            seed=seed,
-            strict=strict,
-        )
-        return cls(**vars(fitted.model))
+        how: dict[str, Any] = {
+            "classifier": default_classifier(classifier, seed),
+            "columns": columns,
+            "test_size": test_size,
+            "seed": seed,
+            "strict": strict,
+        }
+        if guarantee is None:
+            return cls(**vars(fit_table(as_frame(table), roles, **how).model))
+        from fairsmooth.tables.guaranteed import fit_guaranteed
+
+        return cls(**vars(fit_guaranteed(as_frame(table), roles, guarantee, **how).model))
 
     @property
     def certificate(self) -> Certificate:
@@ -252,6 +259,7 @@ class TableModel:
         known = self.provenance
         lines = [] if known is None else known.lines()
         lines += str(self.certificate).splitlines()
+        lines += [] if self.guarantee is None else str(self.guarantee).splitlines()
         if self.measured is not None:
             figures = self.measured.summary()
             lines.append(f"Measured on {self.measured.n_rows:,} held-out rows:")
@@ -283,7 +291,9 @@ class TableModel:
         saved = read_model(path, module=module)
         known = Provenance.from_dict(saved.training) if "label" in saved.training else None
         roles = None if known is None else known.roles()
-        return cls(saved.classifier, saved.encoder, roles, known, saved.guarantee)
+        stated = saved.guarantee
+        guarantee = None if stated is None else GapGuarantee.from_dict(stated)
+        return cls(saved.classifier, saved.encoder, roles, known, guarantee)
 
     def _features(self, table: pd.DataFrame, unknown: str | None) -> tuple[Any, Reasons]:
         """Return the features, and None or a reason for every row."""
