@@ -19,11 +19,11 @@ from typing import Any
 from _report import Goal, Row, arguments, at_most, report
 
 from fairsmooth.experiments import Profile, Store, experiments, jobs_of, profile, rows_of, run
-from fairsmooth.experiments._job import Job
-from fairsmooth.experiments._plan import choice_of
-from fairsmooth.experiments._progress import TimeLeft
-from fairsmooth.experiments._runner import parameters_of
-from fairsmooth.experiments._work import work
+from fairsmooth.experiments.run.job import Job
+from fairsmooth.experiments.run.plan import choice_of
+from fairsmooth.experiments.run.progress import TimeLeft
+from fairsmooth.experiments.run.runner import parameters_of
+from fairsmooth.experiments.run.work import work
 
 PROCESSES = 2
 MOST = {"smoke": 90.0, "laptop": 40.0 * 60, "paper": 4.0 * 3600}

@@ -38,7 +38,7 @@ from threadpoolctl import threadpool_limits
 
 from fairsmooth import FairSmoothClassifier
 from fairsmooth.datasets import FairDataset, load_adult, load_compas
-from fairsmooth.experiments._ceiling_job import count_cells, fair_ceiling
+from fairsmooth.experiments.run.ceiling import count_cells, fair_ceiling
 from fairsmooth.metrics import accuracy, demographic_parity_gap, equalized_odds_gap
 from fairsmooth.tuning import Limits
 

@@ -235,7 +235,11 @@ class FairSmoothClassifier(GroupClassifier):
         error of the score moves the interval a long way. Where smoothing is sampled,
         each row's interval holds with 99 % confidence over the draws.
         """
-        _, computed = self._smooth(self._checked(X), self.parameters_, return_interval=True)
+        return self.predict_with_interval(X)[1]
+
+    def predict_with_interval(self, X: Any) -> tuple[Floats, Floats]:
+        """Return the overall score (n,) and :meth:`predict_interval`, smoothing each row once."""
+        scores, computed = self._smooth(self._checked(X), self.parameters_, return_interval=True)
         low, high = np.clip(computed, 0.0, 1.0).T
         intervals = [
             np.column_stack(
@@ -246,7 +250,7 @@ class FairSmoothClassifier(GroupClassifier):
             )
             for group in self.groups_
         ]
-        return np.stack(intervals, axis=1)
+        return scores, np.stack(intervals, axis=1)
 
     def set_parameters(
         self,

@@ -4,6 +4,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from fairsmooth.experiments.run.contenders import ALL, N_CANDIDATES
 
 from fairsmooth.baselines import methods
 from fairsmooth.experiments import (
@@ -19,9 +20,8 @@ from fairsmooth.experiments import (
     read_printed,
     rows_of,
 )
-from fairsmooth.experiments._contenders import ALL, N_CANDIDATES
-from fairsmooth.experiments._plan import points_of
-from fairsmooth.experiments._spec import KINDS
+from fairsmooth.experiments.declaration import KINDS
+from fairsmooth.experiments.run.plan import points_of
 from fairsmooth.reporting.claims import answer_claims
 
 EXPERIMENTS = {experiment.name: experiment for experiment in experiments()}

@@ -6,7 +6,7 @@ from fairsmooth import _validate
 from fairsmooth._random import numpy_generator, torch_generator
 from fairsmooth._types import Floats, Labels
 from fairsmooth.baselines import _fairbatch
-from fairsmooth.baselines._base import Method
+from fairsmooth.baselines._base import DEMOGRAPHIC_PARITY, EQUALIZED_ODDS, Method, by_notion
 from fairsmooth.baselines._kit.linear_adam import LinearAdam, linear_probabilities
 from fairsmooth.classifier import GroupClassifier
 from fairsmooth.data.groups import Groups
@@ -155,5 +155,8 @@ METHODS = (
         estimator=FairBatchClassifier,
         reference="Roh et al., ICLR 2021",
         optimises="equal group losses, for equalized odds, equal opportunity or parity",
+        notions="equalized odds, equal opportunity, demographic parity",
+        grid=by_notion(EQUALIZED_ODDS, DEMOGRAPHIC_PARITY, "alpha", 0.005, 0.001, 0.02),
+        quick={"n_epochs": 5, "learning_rate": 5e-3},
     ),
 )

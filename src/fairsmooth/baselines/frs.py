@@ -10,7 +10,7 @@ from fairsmooth import _validate
 from fairsmooth._random import numpy_generator, torch_generator
 from fairsmooth._types import Floats, Labels
 from fairsmooth.baselines import _fairbatch
-from fairsmooth.baselines._base import Method
+from fairsmooth.baselines._base import DEMOGRAPHIC_PARITY, EQUALIZED_ODDS, Method, by_notion
 from fairsmooth.baselines._kit.linear_adam import LinearAdam, linear_probabilities
 from fairsmooth.classifier import GroupClassifier
 from fairsmooth.data.groups import Groups
@@ -235,5 +235,8 @@ METHODS = (
         estimator=FRSClassifier,
         reference="Roh et al., NeurIPS 2021",
         optimises="equal group losses on the rows of small loss, for wrong labels",
+        notions="equalized odds, equal opportunity, demographic parity",
+        grid=by_notion(EQUALIZED_ODDS, DEMOGRAPHIC_PARITY, "tau", 0.9, 0.95, 0.8),
+        quick={"n_epochs": 8, "warm_start": 4, "learning_rate": 5e-3},
     ),
 )

@@ -15,6 +15,7 @@ from fairsmooth.experiments import (
     Selection,
     Store,
     experiments,
+    load_method,
     profile,
     run,
 )
@@ -35,6 +36,12 @@ def command(
     methods: Annotated[
         list[str] | None, typer.Option("--methods", help="Only this method; repeatable.")
     ] = None,
+    outside: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--method", help="A method of yours, as path/file.py:Class; runs that file; repeatable."
+        ),
+    ] = None,
     only: Annotated[
         list[str] | None,
         typer.Option("--only", help="Only this dataset, attribute, case or encoding; repeatable."),
@@ -51,7 +58,12 @@ def command(
     Killed at any point, it goes on where it was when run again with the same folder.
     """
     chosen, budget = _chosen(names or [ALL]), profile(profile_name)
-    selection = Selection(tuple(methods or ()), tuple(only or ()))
+    selection = Selection(
+        tuple(methods or ()),
+        tuple(only or ()),
+        tuple(load_method(place) for place in outside or ()),
+    )
+    selection.check()
     store = Store(out)
     _run(chosen, budget, store, selection=selection, jobs=jobs)
     summary = write_reproduction(
@@ -60,7 +72,7 @@ def command(
         budget,
         store=store,
         selection=selection,
-        command=_command(names, budget, selection),
+        command=_command(names, budget, selection, outside or ()),
     )
     if json_output:
         print_json(summary)
@@ -103,9 +115,12 @@ def _time_left(seconds: float | None) -> str:
     return f"{minutes} min {rest:02d} s left,"
 
 
-def _command(names: Sequence[str] | None, budget: Profile, selection: Selection) -> str:
+def _command(
+    names: Sequence[str] | None, budget: Profile, selection: Selection, outside: Sequence[str]
+) -> str:
     words = ["fairsmooth", "reproduce", *(names or [ALL]), "--profile", budget.name]
     words += [word for name in selection.methods for word in ("--methods", name)]
+    words += [word for place in outside for word in ("--method", place)]
     words += [word for name in selection.only for word in ("--only", name)]
     return " ".join(words)
 

@@ -23,10 +23,11 @@ from fairsmooth.experiments import (
     Selection,
     Store,
     jobs_of,
+    label_of,
     rows_of,
 )
 from fairsmooth.reporting.claims import ClaimAnswers, answer_claims
-from fairsmooth.reporting.compare import LABELS, comparison_tables
+from fairsmooth.reporting.compare import comparison_tables
 from fairsmooth.reporting.experiment_figures import draw
 from fairsmooth.reporting.figures import as_svg
 from fairsmooth.reporting.sweep_tables import ceiling_table, draws_table
@@ -150,8 +151,7 @@ def _figures(experiment: Experiment, rows: pd.DataFrame) -> dict[str, Markup]:
 def _failures(rows: pd.DataFrame) -> list[str]:
     failed = rows[rows["status"] == "failed"].to_dict("records")
     texts = [
-        f"{LABELS.get(row['method'], row['method'])}, {row['case']}, {row['encoding']}: "
-        f"{row['reason']}"
+        f"{label_of(row['method'])}, {row['case']}, {row['encoding']}: {row['reason']}"
         for row in failed
     ]
     return list(dict.fromkeys(texts))
