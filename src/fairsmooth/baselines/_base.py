@@ -55,9 +55,9 @@ class Method:
     guarantees: str = "none"
     page: str = ""
     needs_group_at_prediction: bool = False
-    grid: tuple[Parameters, ...] = ({},)
-    fixed: Parameters = field(default_factory=dict)
-    quick: Parameters = field(default_factory=dict)
+    grid: tuple[Parameters, ...] = field(default=({},), hash=False)
+    fixed: Parameters = field(default_factory=dict, hash=False)
+    quick: Parameters = field(default_factory=dict, hash=False)
 
     def build(self, parameters: Parameters, *, seed: int, quick: bool) -> GroupClassifier:
         """Return an unfitted estimator; ``parameters`` win over everything but the seed."""

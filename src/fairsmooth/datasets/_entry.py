@@ -54,7 +54,7 @@ class DatasetEntry:
     reference: str
     checksum: str | None = None
     drop: tuple[str, ...] = ()
-    varied_group: Mapping[str, str] = field(default_factory=dict)
+    varied_group: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     @property
     def available(self) -> tuple[str, ...]:
@@ -76,5 +76,7 @@ class DatasetEntry:
         The sensitive column is the one asked for, and no other.
         """
         data = self.load(sensitive=sensitive)
-        named = {data.sensitive_names[0]: data.sensitive_features, self.label_column: data.y}
-        return data.X.assign(**named)
+        table = data.X.copy()
+        table[data.sensitive_names[0]] = data.sensitive_features
+        table[self.label_column] = data.y
+        return table

@@ -33,9 +33,9 @@ def cell_sums(
     """
     cells, shape = 2 * groups.codes + y, (len(groups.labels), 2)
     size = 2 * shape[0]
-    counts = np.bincount(cells, minlength=size).astype(np.float64)
-    sums = np.bincount(cells, weights=np.asarray(scores, dtype=np.float64), minlength=size)
-    return counts.reshape(shape), sums.reshape(shape)
+    values = np.asarray(scores, dtype=np.float64)
+    counts, sums = np.bincount(cells, minlength=size), np.bincount(cells, values, minlength=size)
+    return counts.reshape(shape).astype(np.float64), sums.reshape(shape).astype(np.float64)
 
 
 def rates_of(counts: Floats, sums: Floats) -> Rates:

@@ -1,6 +1,6 @@
 """Who takes part: the methods of the library in the paper's order, new ones after them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from fairsmooth.baselines import Method, methods
 from fairsmooth.experiments.declaration import ALL, BASELINES, VARIANTS, Experiment
@@ -24,7 +24,7 @@ def taking_part(experiment: Experiment, outside: Sequence[Method] = ()) -> tuple
     return tuple(known[name] for name in experiment.methods)
 
 
-def in_order(names: Sequence[str]) -> list[str]:
+def in_order(names: Iterable[str]) -> list[str]:
     """Return method names in the order of the pages."""
     return sorted(dict.fromkeys(names), key=_place)
 

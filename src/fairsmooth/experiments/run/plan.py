@@ -58,7 +58,7 @@ def _fit_points(experiment: Experiment, profile: Profile, selection: Selection) 
 
 
 def _bases(experiment: Experiment, profile: Profile, selection: Selection) -> Iterator[Job]:
-    budget = {"max_rows": profile.max_rows, "quick": profile.quick}
+    budget: Any = {"max_rows": profile.max_rows, "quick": profile.quick}
     methods = taking_part(experiment, selection.outside)
     for case in (*experiment.cases, *selection.further_cases()):
         known = entry(case.split("-", 1)[0]).available

@@ -1,8 +1,8 @@
 from dataclasses import replace
 
 import pytest
-from fairsmooth.experiments.run.contenders import contender
 
+from fairsmooth.baselines import method
 from fairsmooth.exceptions import InputError
 from fairsmooth.experiments import PROFILES, Selection, experiments, jobs_of, profile
 from fairsmooth.experiments.run.job import Job
@@ -91,11 +91,11 @@ def test_selection_keeps_what_fits_every_word():
 )
 def test_unknown_names_are_refused(selection, message):
     with pytest.raises(InputError, match=message):
-        selection.check([EXPERIMENTS["table1"]])
+        selection.check()
 
 
-def test_unknown_profile_and_contender_are_refused():
+def test_unknown_profile_and_method_are_refused():
     with pytest.raises(InputError, match="Expected a profile among smoke, laptop, paper"):
         profile("cluster")
-    with pytest.raises(InputError, match="Expected a method among apxfair"):
-        contender("boosting")
+    with pytest.raises(InputError, match="Expected method to be one of 'apxfair'"):
+        method("boosting")

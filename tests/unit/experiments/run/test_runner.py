@@ -2,20 +2,18 @@ import json
 from dataclasses import replace
 
 import pytest
-from fairsmooth.experiments.run.contenders import Contender
-from fairsmooth.experiments.run.contenders import contender as real_contender
 
+from fairsmooth.baselines import method
 from fairsmooth.exceptions import InputError
 from fairsmooth.experiments import (
     Selection,
     Store,
-    _fit_job,
-    _runner,
     experiments,
     profile,
     rows_of,
     run,
 )
+from fairsmooth.experiments.run import field, fit, runner
 from fairsmooth.experiments.run.draws import time_draws
 from fairsmooth.experiments.run.job import Job
 from fairsmooth.experiments.run.progress import TimeLeft
@@ -57,28 +55,27 @@ def test_equal_runs_give_equal_numbers(table1, tmp_path):
 def test_nothing_is_repeated(table1, monkeypatch):
     experiment, store = table1
     run([experiment], TINY, store, selection=SELECTION)
-    monkeypatch.setattr(_runner, "work", None)
+    monkeypatch.setattr(runner, "work", None)
     states = []
     run([experiment], TINY, store, selection=SELECTION, report=states.append)
     assert [(state.done, state.total) for state in states] == [(2, 2)]
 
 
-def failing(name):
-    if name == "fairsmooth":
-        return real_contender(name)
+def out_of_paper(**_):
+    raise ValueError("out of  paper")
 
-    class Broken(Contender):
-        def build(self, parameters, *, seed, quick):
-            raise ValueError("out of  paper")
 
-    return Broken(
-        **{field: getattr(real_contender(name), field) for field in Contender.__dataclass_fields__}
+def failing():
+    """Return every method, of which all but FairSmooth fail."""
+    return tuple(
+        each if each.name == "fairsmooth" else replace(each, estimator=out_of_paper)
+        for each in field.everyone()
     )
 
 
 def test_a_method_that_fails_leaves_a_row_with_its_reason(table1, monkeypatch):
     experiment, store = table1
-    monkeypatch.setattr(_fit_job, "contender", failing)
+    monkeypatch.setattr(runner, "everyone", failing)
     states = []
     run([experiment], TINY, store, selection=SELECTION, report=states.append)
     rows = rows_of(experiment, TINY, store, SELECTION).set_index("method")
@@ -91,7 +88,7 @@ def test_a_method_that_fails_leaves_a_row_with_its_reason(table1, monkeypatch):
 def test_fits_wait_for_choices_and_fail_with_them(table1, monkeypatch):
     experiment, store = table1
     budget = replace(TINY, n_candidates=2)
-    monkeypatch.setattr(_fit_job, "contender", failing)
+    monkeypatch.setattr(runner, "everyone", failing)
     run([experiment], budget, store, selection=SELECTION)
     rows = rows_of(experiment, budget, store, SELECTION).set_index("method")
     assert "every candidate failed: ValueError: out of paper" in rows.loc["unconstrained", "reason"]
@@ -101,16 +98,16 @@ def test_fits_wait_for_choices_and_fail_with_them(table1, monkeypatch):
 
 def test_choices_never_see_a_test_row(monkeypatch):
     seen = {}
-    original = _fit_job.training_and_held_out
+    original = fit.training_and_held_out
 
     def spy(job):
         seen["parts"] = original(job)
         return seen["parts"]
 
-    monkeypatch.setattr(_fit_job, "training_and_held_out", spy)
+    monkeypatch.setattr(fit, "training_and_held_out", spy)
     job = Job("choice", "compas-sex", "aif360", 0, "unconstrained", n_candidates=2, max_rows=900)
-    assert work(job, {})["status"] == "done"
-    train, _ = _fit_job.training_and_test(job)
+    assert work(job, {}, method("unconstrained"))["status"] == "done"
+    train, _ = fit.training_and_test(job)
     assert sum(len(part) for part in seen["parts"]) == len(train) == 630
 
 
