@@ -27,7 +27,8 @@ ALL = "all"
 
 def command(
     names: Annotated[
-        list[str] | None, typer.Argument(help="table1 … figure5, draws, ceilings, or all.")
+        list[str] | None,
+        typer.Argument(help="table1 … figure5, draws, ceilings, tradeoff; all is the paper's."),
     ] = None,
     profile_name: Annotated[
         str, typer.Option("--profile", help="smoke, laptop or paper.")
@@ -85,7 +86,7 @@ def _chosen(names: Sequence[str]) -> list[Experiment]:
     known = {experiment.name: experiment for experiment in experiments()}
     for name in names:
         _validate.one_of((*known, ALL), experiment=name)
-    return [each for name, each in known.items() if ALL in names or name in names]
+    return [each for each in known.values() if each.name in names or (ALL in names and each.paper)]
 
 
 def _run(

@@ -1,7 +1,7 @@
 """The paper's tables and figures as declarations, and the runner that carries them out."""
 
-from fairsmooth._registry import discover
-from fairsmooth.experiments import paper
+from fairsmooth._registry import discover, named
+from fairsmooth.experiments import beyond, paper
 from fairsmooth.experiments.claims.claim import Claim
 from fairsmooth.experiments.claims.estimate import Estimate, estimate, standard_error
 from fairsmooth.experiments.claims.printed import read_printed
@@ -34,6 +34,7 @@ __all__ = [
     "Verdict",
     "estimate",
     "everyone",
+    "experiment",
     "experiments",
     "in_order",
     "jobs_of",
@@ -51,15 +52,25 @@ __all__ = [
 def experiments() -> tuple[Experiment, ...]:
     """Return every experiment, found by presence: tables, figures, then what stands beside them.
 
+    Those beyond the paper come last; their ``paper`` is empty.
+
     Examples
     --------
     >>> [experiment.name for experiment in experiments()][:4]
     ['table1', 'table2', 'table3', 'table4']
     """
-    found: tuple[Experiment, ...] = discover(paper, "EXPERIMENTS")
     order = ("table", "figure")
-    return tuple(sorted(found, key=lambda each: (_rank(each.name, order), each.name)))
+    found = sorted(
+        discover(paper, "EXPERIMENTS"), key=lambda each: (_rank(each.name, order), each.name)
+    )
+    return (*found, *discover(beyond, "EXPERIMENTS"))
 
 
 def _rank(name: str, order: tuple[str, ...]) -> int:
     return next((place for place, start in enumerate(order) if name.startswith(start)), len(order))
+
+
+def experiment(name: str) -> Experiment:
+    """Return an experiment by its name."""
+    found: Experiment = named(experiments(), experiment=name)
+    return found

@@ -18,16 +18,10 @@ from fairsmooth.experiments import (
     standard_error,
 )
 from fairsmooth.reporting.compare import case_name, metric_name
+from fairsmooth.reporting.figures import _STYLE as FIGURE_STYLE
 from fairsmooth.reporting.figures import COLOURS
 
-_STYLE: Any = {
-    "font.size": 9.5,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.edgecolor": "#888888",
-    "svg.fonttype": "none",
-    "svg.hashsalt": "fairsmooth",
-}
+_STYLE: Any = {**FIGURE_STYLE, "font.size": 9.5}
 _AXES = {
     "partition": "share of the test rows",
     "group_ratio": "share of the group in training",

@@ -11,13 +11,13 @@ from fairsmooth._random import seed_from
 
 @dataclass(frozen=True)
 class Job:
-    """A choice among candidates, a fit, a timing of sampling, or a ceiling.
+    """A choice among candidates, a fit, a timing of sampling, a ceiling, or a trade-off.
 
     Two experiments that need the same fit make equal jobs, so it runs once.
 
     Attributes
     ----------
-    kind : {"choice", "fit", "draws", "ceiling"}
+    kind : {"choice", "fit", "draws", "ceiling", "tradeoff"}
         What is done.
     case, encoding : str
         Such as ``adult-sex`` and ``binned``.

@@ -10,6 +10,7 @@ from fairsmooth.experiments.run.field import taking_part
 from fairsmooth.experiments.run.job import Job
 from fairsmooth.experiments.run.profiles import ENCODINGS, Profile, thinned
 from fairsmooth.experiments.run.selection import EVERYTHING, Selection
+from fairsmooth.experiments.run.tradeoff import CEILINGS, ENTRANTS
 
 PARTITION, GROUP_RATIO = "partition", "group_ratio"
 
@@ -32,9 +33,10 @@ def points_of(
     if experiment.kind == "fit":
         points = _fit_points(experiment, profile, selection)
     else:
-        points = {"draws": _draws_points, "ceiling": _ceiling_points}[experiment.kind](
-            experiment, profile
-        )
+        makers = {
+            "draws": _draws_points, "ceiling": _ceiling_points, "tradeoff": _tradeoff_points,
+        }  # fmt: skip
+        points = makers[experiment.kind](experiment, profile)
     return [point for point in points if selection.keeps(point.job)]
 
 
@@ -113,6 +115,17 @@ def _ceiling_points(experiment: Experiment, profile: Profile) -> Iterator[Point]
             extra = _pairs(experiment.fixed[case])
             job = Job("ceiling", case, encoding, max_rows=profile.max_rows, extra=extra)
             yield Point(experiment.name, job, "any")
+
+
+def _tradeoff_points(experiment: Experiment, profile: Profile) -> Iterator[Point]:
+    for case in experiment.cases:
+        extra = _pairs(experiment.fixed[case])
+        for name in ENTRANTS:
+            budget: Any = {"max_rows": profile.max_rows, "quick": profile.quick, "extra": extra}
+            # A ceiling is computed from all rows, so that it has no trials.
+            for trial in range(1 if name in CEILINGS else profile.n_trials):
+                job = Job("tradeoff", case, "raw", trial, name, **budget)
+                yield Point(experiment.name, job, name)
 
 
 def _pairs(settings: Any) -> tuple[tuple[str, Any], ...]:

@@ -22,16 +22,19 @@ from fairsmooth.experiments.run.draws import time_draws
 from fairsmooth.experiments.run.fit import choose, fit, reason_of
 from fairsmooth.experiments.run.job import Job
 from fairsmooth.experiments.run.store import JobRecord
+from fairsmooth.experiments.run.tradeoff import trade_off
 
 DONE, FAILED = "done", "failed"
-# Six digits tell apart what can be told apart, and keep the files small.
-_DIGITS = 6
+# Six digits tell apart what can be told apart, and keep the files small. Means of the trade-off
+# are rounded once more where they are shown, and a second rounding must not move them.
+_DIGITS, _DIGITS_OF = 6, {"tradeoff": 12}
 
 _WORK: dict[str, Callable[[Job, Mapping[str, Any], Any], dict[str, Any]]] = {
     "choice": choose,
     "fit": fit,
     "draws": time_draws,
     "ceiling": ceilings,
+    "tradeoff": trade_off,
 }
 
 
@@ -48,7 +51,7 @@ def work(job: Job, parameters: Mapping[str, Any], method: Method | None = None) 
     seconds, cpu_seconds = time.perf_counter() - began, time.process_time() - used
     return {
         **_described(job),
-        **_plain(outcome),
+        **_plain(outcome, _DIGITS_OF.get(job.kind, _DIGITS)),
         "warnings": sorted({warning.category.__name__ for warning in caught}),
         "seconds": round(seconds, 3),
         "cpu_seconds": round(cpu_seconds, 3),
@@ -91,14 +94,14 @@ def one_thread() -> Iterator[None]:
         torch.set_num_threads(before)
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: Any, digits: int) -> Any:
     """Return what JSON can hold: no arrays, and None for what is not a number."""
     if isinstance(value, Mapping):
-        return {str(name): _plain(each) for name, each in value.items()}
+        return {str(name): _plain(each, digits) for name, each in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(each) for each in value]
+        return [_plain(each, digits) for each in value]
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, float):
-        return round(value, _DIGITS) if math.isfinite(value) else None
+        return round(value, digits) if math.isfinite(value) else None
     return value

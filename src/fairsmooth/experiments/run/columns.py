@@ -1,6 +1,11 @@
-"""Columns that the trade-off benchmark may choose from, learned from the rows of a fit."""
+"""Columns that the trade-off may choose from, learned from the rows of a fit.
+
+"coarse" has four intervals per number, "binned" ten, "crossed" sixty and the products of
+rough indicators.
+"""
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -17,15 +22,13 @@ LEAST_VARIANCE = 0.05 * 0.95
 Encode = Callable[[pd.DataFrame], pd.DataFrame]
 
 
-def binned(table: pd.DataFrame) -> Encode:
-    return TableEncoder.learn(table, n_bins=10, unknown="ignore").transform
-
-
-def coarse(table: pd.DataFrame) -> Encode:
-    return TableEncoder.learn(table, n_bins=4, unknown="ignore").transform
+def intervals(n_bins: int, table: pd.DataFrame) -> Encode:
+    """Return indicators of so many intervals per number, and of every category."""
+    return TableEncoder.learn(table, n_bins=n_bins, unknown="ignore").transform
 
 
 def crossed(table: pd.DataFrame) -> Encode:
+    """Return fine intervals and the products of rough ones that are not rare."""
     fine = TableEncoder.learn(table, n_bins=60, unknown="ignore")
     rough = TableEncoder.learn(table, n_bins=3, unknown="ignore")
     pairs = make_pipeline(
@@ -40,4 +43,8 @@ def crossed(table: pd.DataFrame) -> Encode:
     return encode
 
 
-COLUMNS = {"coarse": coarse, "binned": binned, "crossed": crossed}
+COLUMNS: dict[str, Callable[[pd.DataFrame], Encode]] = {
+    "binned": partial(intervals, 10),
+    "coarse": partial(intervals, 4),
+    "crossed": crossed,
+}
