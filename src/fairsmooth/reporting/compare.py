@@ -48,7 +48,9 @@ def comparison_tables(experiment: Experiment, rows: pd.DataFrame) -> list[Table]
     the best. ``≠`` marks a printed number that neither encoding's interval contains.
     """
     printed = read_printed(experiment.printed)
-    return [_case_table(experiment, case, rows, printed) for case in experiment.cases]
+    # Datasets that were asked for by name come after the paper's.
+    cases = dict.fromkeys([*experiment.cases, *rows["case"]])
+    return [_case_table(experiment, case, rows, printed) for case in cases]
 
 
 def case_name(case: str) -> str:

@@ -53,7 +53,7 @@ def draw(experiment: Experiment, rows: pd.DataFrame) -> Figure | None:
         return draws_figure(rows)
     if len(experiment.sweep) > 1:
         return parameter_figure(rows, tuple(experiment.sweep))
-    return method_figure(rows, experiment.cases)
+    return method_figure(rows, list(dict.fromkeys([*experiment.cases, *rows["case"]])))
 
 
 def method_figure(rows: pd.DataFrame, cases: Sequence[str]) -> Figure:
