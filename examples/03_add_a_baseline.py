@@ -34,7 +34,5 @@ if __name__ == "__main__":
         data.y, clf.predict(data.X), sensitive_features=data.sensitive_features
     )
     print(f"demographic parity gap {gap:.3f}")
-    print(
-        "Compare it with the others: fairsmooth reproduce table1 --method <this file>:<the class>"
-    )
+    print("Compare it: fairsmooth reproduce table1 --method <this file>:ReweighedClassifier")
     print("Put the class into baselines/<name>.py with a METHODS tuple: every command finds it.")
