@@ -100,7 +100,7 @@ def kept_columns(table: pd.DataFrame, names: Sequence[str], written: Sequence[st
     return table[list(dict.fromkeys(names))].reset_index(drop=True)
 
 
-def matrix_of(classifier: FairSmoothClassifier, table: pd.DataFrame) -> NDArray[np.float64]:
+def matrix_of(classifier: FairSmoothClassifier, table: pd.DataFrame) -> pd.DataFrame | Floats:
     """Return the features of a classifier that was saved without an encoder."""
     names = getattr(classifier, "feature_names_in_", None)
     count = classifier.n_features_in_
@@ -120,5 +120,5 @@ def matrix_of(classifier: FairSmoothClassifier, table: pd.DataFrame) -> NDArray[
         ) from error
     if not np.isfinite(matrix).all():
         row = int(np.argmax(~np.isfinite(matrix).all(axis=1)))
-        raise InputError(f"Expected finite numbers, got a missing or infinite one in row {row}.")
-    return matrix
+        raise InputError(f"Expected finite numbers, got a missing or infinite one in row {row + 1}.")
+    return matrix if names is None else pd.DataFrame(matrix, columns=names)

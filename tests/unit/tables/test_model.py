@@ -157,7 +157,7 @@ def test_larger_gaps_than_a_plain_regression_are_noted():
     random = np.random.default_rng(0)
     n = 6000
     group = random.choice(list("abcdefgh"), n, p=[0.83, 0.06, 0.04, 0.03, 0.015, 0.01, 0.01, 0.005])
-    x = random.normal(size=n) - 1.0 * (group != "a")
+    x = random.normal(size=n) - 0.5 * (group != "a")
     passed = (random.random(n) < 1 / (1 + np.exp(-2.2 - x + 1.0 * (group != "a")))).astype(int)
     table = pd.DataFrame({"x": x, "group": group, "passed": passed})
     equal = TableModel.fit(
