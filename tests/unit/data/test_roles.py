@@ -58,7 +58,7 @@ def test_positive_is_compared_by_its_normal_text(positive):
 def test_labels_that_are_not_two():
     with pytest.raises(InputError, match="2 values in 'y', got 1: 'a'"):
         label_codes(pd.Series(["a", "a"]), ROLES)
-    with pytest.raises(InputError, match="2 values in 'y', got 6: '1', .*, …"):
+    with pytest.raises(InputError, match=r"2 values in 'y', got 6: '1', .*, …"):
         label_codes(pd.Series(range(1, 7)), ROLES)
     with pytest.raises(InputError, match="label in every row of 'y', got 1 missing"):
         label_codes(pd.Series([0, 1, None]), ROLES)
