@@ -131,7 +131,7 @@ def test_options_are_checked(tmp_path):
     for bad in ("", "ab", '"', "\n"):
         with pytest.raises(InputError, match="Expected sep to be one character"):
             read_table(path, sep=bad)
-    with pytest.raises(InputError, match="decimal to be one of '.', ','"):
+    with pytest.raises(InputError, match=r"decimal to be one of '\.', ','"):
         read_table(path, decimal=";")
     with pytest.raises(InputError, match="Expected a known encoding"):
         read_table(path, encoding="klingon")
