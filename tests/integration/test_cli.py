@@ -102,10 +102,10 @@ def test_predict_writes_one_row_per_row_without_needing_the_group(
 
 def test_predict_streams_chunks_to_the_same_result(folder, capsys, tmp_path, monkeypatch):
     run(capsys, "predict", folder / "model", folder / "data.csv", "-o", tmp_path / "whole.csv")
-    monkeypatch.setattr("fairsmooth.data.files.CHUNK_ROWS", 37)
     from fairsmooth.data import files
 
-    monkeypatch.setattr(files.read_chunks, "__kwdefaults__", {"chunk_rows": 37})
+    smaller = {**files.read_chunks.__kwdefaults__, "chunk_rows": 37}
+    monkeypatch.setattr(files.read_chunks, "__kwdefaults__", smaller)
     run(capsys, "predict", folder / "model", folder / "data.csv", "-o", tmp_path / "parts.csv")
     whole, parts = (pd.read_csv(tmp_path / f"{name}.csv") for name in ("whole", "parts"))
     numbers = whole.columns.drop("prediction")
@@ -180,7 +180,7 @@ def test_an_empty_table_is_one_line(capsys, tmp_path, contents):
 def test_a_broken_parquet_file_is_one_line(capsys, tmp_path):
     (tmp_path / "data.parquet").write_bytes(b"PAR1 not really")
     line = fails_with(capsys, "train", tmp_path / "data.parquet", *TRAIN, "-o", tmp_path / "m")
-    assert "Expected a Parquet file" in line
+    assert "Expected a Parquet table" in line
 
 
 def _train_on(capsys, tmp_path, frame, *extra):
