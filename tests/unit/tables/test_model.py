@@ -218,7 +218,7 @@ def test_refuses_what_it_cannot_do(model, table):
             TableModel.fit(table, **{**ROLES, **options})
     with pytest.raises(InputError, match="Expected threshold between"):
         model.predict(table, threshold=2.0)
-    with pytest.raises(InputError, match="Row 1: .*2 more rows cannot be used"):
+    with pytest.raises(InputError, match=r"Row 1: .*2 more rows cannot be used"):
         model.predict(table[:3].assign(job="pilot"), strict=True)
     with pytest.raises(InputError, match="Expected rows to hold out"):
         TableModel.fit(table[:40], **ROLES, test_size=0.01)
