@@ -18,10 +18,9 @@ from _report import Goal, Row, arguments, at_least, at_most, report
 from threadpoolctl import threadpool_limits
 
 from fairsmooth.baselines import Method, methods
-from fairsmooth.datasets import FairDataset, load_adult, load_compas
-from fairsmooth.metrics import demographic_parity_gap, equalized_odds_gap
+from fairsmooth.datasets import FairDataset, entry
+from fairsmooth.metrics import rates
 
-LOADERS = {"adult": load_adult, "compas": load_compas}
 MOST_SECONDS = {"adult": 60.0, "compas": 10.0}
 QUICK_ROWS = 1200
 CONTROL = "unconstrained"
@@ -43,15 +42,12 @@ def measure(method: Method, train: FairDataset, test: FairDataset, seed: int) ->
     began, worked = time.perf_counter(), time.process_time()
     model.fit(train.X, train.y, sensitive_features=train.sensitive_features)
     seconds, cpu_seconds = time.perf_counter() - began, time.process_time() - worked
-    decisions = model.predict(test.X)
-    groups = {"sensitive_features": test.sensitive_features}
+    found = rates.measure(model.predict(test.X), test.y, test.groups)
     return {
         "method": method.name,
         "seed": seed,
         "rows": float(len(train)),
-        "accuracy": float(np.mean(decisions == test.y)),
-        "demographic_parity": float(demographic_parity_gap(test.y, decisions, **groups)),
-        "equalized_odds_sum": float(equalized_odds_gap(test.y, decisions, kind="sum", **groups)),
+        **{name: found[name] for name in ("accuracy", "demographic_parity", "equalized_odds_sum")},
         "majority": float(max(test.y.mean(), 1 - test.y.mean())),
         "seconds": seconds,
         "cpu_seconds": cpu_seconds,
@@ -64,7 +60,7 @@ def trials(options: argparse.Namespace) -> Iterator[Row]:
     ]
     for case in options.cases:
         name, sensitive = case.split("-")
-        dataset = LOADERS[name](sensitive=sensitive)
+        dataset = entry(name).load(encoding="binned", sensitive=sensitive)
         if options.quick:
             rows = np.random.default_rng(0).permutation(len(dataset))[:QUICK_ROWS]
             dataset = dataset.take(rows)

@@ -27,10 +27,12 @@ class ReweighedClassifier(GroupClassifier):
         return self.model_.predict_proba(X)[:, 1]
 
 
-data = make_biased(n_samples=4000, random_state=0)
-clf = ReweighedClassifier().fit(data.X, data.y, sensitive_features=data.sensitive_features)
-gap = demographic_parity_gap(
-    data.y, clf.predict(data.X), sensitive_features=data.sensitive_features
-)
-print(f"demographic parity gap {gap:.3f}")
-print("Put the class into baselines/<name>.py with a METHODS tuple: the command line finds it.")
+if __name__ == "__main__":
+    data = make_biased(n_samples=4000, random_state=0)
+    clf = ReweighedClassifier().fit(data.X, data.y, sensitive_features=data.sensitive_features)
+    gap = demographic_parity_gap(
+        data.y, clf.predict(data.X), sensitive_features=data.sensitive_features
+    )
+    print(f"demographic parity gap {gap:.3f}")
+    print("Compare it: fairsmooth reproduce table1 --method <this file>:ReweighedClassifier")
+    print("Put the class into baselines/<name>.py with a METHODS tuple: every command finds it.")

@@ -291,7 +291,11 @@ class FairSmoothClassifier(GroupClassifier):
         error of the score moves the interval a long way. Where smoothing is sampled,
         each row's interval holds with 99 % confidence over the draws.
         """
-        return self.rule_.intervals(self._checked(X))
+        return self.predict_with_interval(X)[1]
+
+    def predict_with_interval(self, X: Any) -> tuple[Floats, Floats]:
+        """Return the overall score (n,) and :meth:`predict_interval`, smoothing each row once."""
+        return self.rule_.scores_and_intervals(self._checked(X))
 
     def set_parameters(
         self,

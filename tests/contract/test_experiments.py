@@ -5,23 +5,22 @@ from pathlib import Path
 
 import pytest
 
-from fairsmooth.baselines import methods
 from fairsmooth.experiments import (
-    CONTENDERS,
     ENCODINGS,
     FAILS,
     HOLDS,
     PROFILES,
     UNKNOWN,
     Store,
+    everyone,
     experiments,
     profile,
     read_printed,
     rows_of,
 )
-from fairsmooth.experiments._contenders import ALL, N_CANDIDATES
-from fairsmooth.experiments._plan import points_of
-from fairsmooth.experiments._spec import KINDS
+from fairsmooth.experiments.declaration import KINDS
+from fairsmooth.experiments.run.field import N_CANDIDATES, taking_part
+from fairsmooth.experiments.run.plan import points_of
 from fairsmooth.reporting.claims import answer_claims
 
 EXPERIMENTS = {experiment.name: experiment for experiment in experiments()}
@@ -29,7 +28,8 @@ OUTCOMES = {HOLDS, FAILS, UNKNOWN}
 PAGE = Path(__file__).parents[2] / "docs" / "reproducing.md"
 
 everywhere = pytest.mark.parametrize("experiment", EXPERIMENTS.values(), ids=EXPERIMENTS)
-everyone = pytest.mark.parametrize("entrant", CONTENDERS, ids=ALL)
+NAMES = [method.name for method in everyone()]
+every_method = pytest.mark.parametrize("method", everyone(), ids=NAMES)
 
 
 def test_the_papers_tables_and_figures_are_there():
@@ -43,7 +43,7 @@ def test_declaration_is_complete(experiment):
     assert experiment.paper
     assert experiment.about.endswith(".")
     assert experiment.kind in KINDS
-    assert set(experiment.contenders) <= set(ALL)
+    assert {method.name for method in taking_part(experiment)} <= set(NAMES)
     assert experiment.claims
     names = Counter(claim.name for claim in experiment.claims)
     assert max(names.values()) == 1
@@ -54,7 +54,7 @@ def test_declaration_is_complete(experiment):
 def test_printed_numbers_can_be_read(experiment):
     printed = read_printed(experiment.printed)
     assert set(printed["case"]) <= set(experiment.cases)
-    assert set(printed["method"]) <= set(ALL)
+    assert set(printed["method"]) <= set(NAMES)
     numbers = printed.select_dtypes("number")
     assert ((numbers >= 0) & (numbers <= 2)).all(axis=None)
 
@@ -76,24 +76,21 @@ def test_every_profile_plans_rows_for_every_case(experiment, budget):
     assert {point.job.encoding for point in points} <= set(ENCODINGS)
     assert len({(p.job, p.method, p.axis, p.value) for p in points}) == len(points)
     if experiment.kind == "fit":
-        assert {point.method for point in points} == set(experiment.contenders)
+        names = {method.name for method in taking_part(experiment)}
+        assert {point.method for point in points} == names
 
 
-def test_all_methods_take_part():
-    assert {entrant.method for entrant in CONTENDERS} == {method.name for method in methods()}
+@every_method
+def test_every_method_has_the_same_number_of_candidates(method):
+    assert len(method.grid) == N_CANDIDATES
+    assert len({str(candidate) for candidate in method.grid}) == N_CANDIDATES
 
 
-@everyone
-def test_every_method_has_the_same_number_of_candidates(entrant):
-    assert len(entrant.grid) == N_CANDIDATES
-    assert len({str(candidate) for candidate in entrant.grid}) == N_CANDIDATES
-
-
-@everyone
+@every_method
 @pytest.mark.parametrize("quick", [False, True], ids=["full", "quick"])
-def test_every_candidate_is_one_the_method_knows(entrant, quick):
-    for candidate in entrant.grid:
-        model = entrant.build(candidate, seed=7, quick=quick)
+def test_every_candidate_is_one_the_method_knows(method, quick):
+    for candidate in method.grid:
+        model = method.build(candidate, seed=7, quick=quick)
         assert model.random_state == 7
         assert candidate.items() <= model.get_params(deep=False).items()
 

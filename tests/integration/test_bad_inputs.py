@@ -159,7 +159,7 @@ BINARY = {
     "CSV under the name of Parquet": ("bad.parquet", lambda p: p.write_text(HEADER), "Expected"),
     "broken gzip": ("bad.csv.gz", lambda path: path.write_bytes(b"\x1f\x8bno"), "Expected"),
     "text under the name of gzip": ("bad.csv.gz", lambda p: p.write_text(HEADER), "Expected"),
-    "broken zstd": ("bad.csv.zst", lambda path: path.write_bytes(b"\x28\xb5\x2f\xfdno"), "Expected"),
+    "broken zstd": ("bad.csv.zst", lambda p: p.write_bytes(b"\x28\xb5\x2f\xfdno"), "Expected"),
     "broken Excel": ("bad.xlsx", lambda path: path.write_bytes(b"PK\x03\x04no"), "Expected"),
     "an unknown ending": ("bad.json", lambda path: path.write_text("{}"), "ends in"),
     "no ending": ("bad", lambda path: path.write_text(HEADER), "ends in"),
@@ -188,7 +188,7 @@ def test_files_that_hold_no_table(refused, tmp_path, command, case):
 # --- options ------------------------------------------------------------------------------------
 
 TRAIN_OPTIONS = {
-    "--sigma -1": "sigma", "--sigma nan": "sigma", "--sigma inf": "sigma", "--sigma wide": "--sigma",
+    "--sigma -1": "sigma", "--sigma nan": "sigma", "--sigma inf": "sigma", "--sigma x": "--sigma",
     "--alpha -1": "alpha", "--alpha nan": "alpha", "--alpha inf": "alpha", "--alpha x": "--alpha",
     "--link tanh": "link", "--link ''": "link",
     "--hidden wide": "--hidden", "--hidden 1000000000": "--hidden", "--hidden 0": "--hidden",
@@ -207,10 +207,12 @@ TRAIN_OPTIONS = {
     "--positive maybe": "positive", "--drop none": "'none'", "--drop hired": "hired",
     "--id none": "'none'", "--id hired": "hired", "--id sex": "sex",
     "--sensitive hired": "'hired'", "--sensitive none": "'none'", "--sensitive sex": "sex",
-    "--sensitive years:1": "years", "--sensitive years:0": "years", "--sensitive degree:3": "degree",
+    "--sensitive years:1": "years", "--sensitive years:0": "years",
+    "--sensitive degree:3": "degree",
     "--sensitive none:4": "none", "--sensitive years": "group",
     "--drop years --drop degree": "at least one column",
-    "--sep ;;": "sep", "--sep ''": "sep", "--decimal x": "decimal", "--encoding klingon": "Expected",
+    "--sep ;;": "sep", "--sep ''": "sep", "--decimal x": "decimal",
+    "--encoding klingon": "Expected",
     "--encoding utf-16": "Expected",
     "--nonsense": "--nonsense", "--sigma": "--sigma", "more.csv": "more.csv",
 }  # fmt: skip

@@ -4,10 +4,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fairsmooth.metrics import demographic_parity_gap, equalized_odds_gap
-from fairsmooth.metrics.epsilon import sample_norm
+from fairsmooth.metrics.auditing.epsilon import sample_norm
 from fairsmooth.metrics.gap_intervals import RateFamily, gap_interval
 from fairsmooth.metrics.intervals import binomial_bounds, bounded_mean_interval
-from fairsmooth.metrics.worst_case import BALLS, largest_mean, smallest_mean
+from fairsmooth.metrics.shift.worst_case import BALLS, largest_mean, smallest_mean
 
 bit = st.integers(0, 1)
 rows = st.lists(st.tuples(bit, bit, st.sampled_from("abc")), min_size=6, max_size=40)

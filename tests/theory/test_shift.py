@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import brentq, minimize
 
-from fairsmooth.metrics.worst_case import largest_mean, smallest_mean
+from fairsmooth.metrics.shift.worst_case import largest_mean, smallest_mean
 
 CHI_SQUARE = (0.001, 0.05, 0.3, 1.0, 2.5)
 HELLINGER = (0.001, 0.05, 0.2, 0.5, 0.7)

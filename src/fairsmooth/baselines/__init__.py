@@ -2,7 +2,7 @@
 
 import sys
 
-from fairsmooth._registry import discover
+from fairsmooth._registry import discover, named
 from fairsmooth.baselines._base import Method
 from fairsmooth.baselines.apxfair import ApxFairClassifier
 from fairsmooth.baselines.arl import ARLClassifier
@@ -27,6 +27,7 @@ __all__ = [
     "ImplicitPathAlignmentClassifier",
     "Method",
     "UnconstrainedClassifier",
+    "method",
     "methods",
 ]
 
@@ -40,3 +41,14 @@ def methods() -> tuple[Method, ...]:
     ['ApxFair', 'ARL', 'DLR']
     """
     return discover(sys.modules[__name__], "METHODS")
+
+
+def method(name: str) -> Method:
+    """Return a method by its name.
+
+    Examples
+    --------
+    >>> method("arl").label
+    'ARL'
+    """
+    return named(methods(), method=name)

@@ -1,9 +1,15 @@
 """How a method is declared, so that command line, tests and docs find it by presence."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 from fairsmooth.classifier import GroupClassifier
+
+Parameters = Mapping[str, Any]
+
+DEMOGRAPHIC_PARITY: Parameters = {"notion": "demographic_parity"}
+EQUALIZED_ODDS: Parameters = {"notion": "equalized_odds"}
 
 
 @dataclass(frozen=True)
@@ -22,8 +28,22 @@ class Method:
         Where the method was published.
     optimises : str
         What the method's objective asks for, in a few words.
+    notions : str
+        Which notions of fairness it knows, for the table of the docs.
+    guarantees : str
+        What it promises of its result, for the table of the docs.
+    page : str
+        Its page, seen from the table of the docs.
     needs_group_at_prediction : bool
-        Whether the method, as published, must be told the group to predict.
+        Whether the method, as published, must know the group to predict.
+    grid : tuple of mappings
+        Candidates that the experiments choose among, the published default (or
+        what comes nearest to it) first; a profile uses the first few. All
+        methods of the library have equally many.
+    fixed : mapping
+        Parameters that the experiments set and do not choose.
+    quick : mapping
+        Parameters of the smoke profile, which shows that everything runs.
     """
 
     name: str
@@ -31,4 +51,27 @@ class Method:
     estimator: Callable[..., GroupClassifier]
     reference: str
     optimises: str
+    notions: str = "none"
+    guarantees: str = "none"
+    page: str = ""
     needs_group_at_prediction: bool = False
+    grid: tuple[Parameters, ...] = field(default=({},), hash=False)
+    fixed: Parameters = field(default_factory=dict, hash=False)
+    quick: Parameters = field(default_factory=dict, hash=False)
+
+    def build(self, parameters: Parameters, *, seed: int, quick: bool) -> GroupClassifier:
+        """Return an unfitted estimator; ``parameters`` win over everything but the seed."""
+        chosen = {**self.fixed, **(self.quick if quick else {}), **parameters}
+        return self.estimator(**chosen, random_state=seed)
+
+
+def vary(name: str, *values: Any) -> tuple[Parameters, ...]:
+    """Return candidates that differ in one parameter."""
+    return tuple({name: value} for value in values)
+
+
+def by_notion(
+    first: Parameters, second: Parameters, name: str, *values: Any
+) -> tuple[Parameters, ...]:
+    """Return two candidates, one per notion, for every value of a parameter."""
+    return tuple({**notion, name: value} for value in values for notion in (first, second))

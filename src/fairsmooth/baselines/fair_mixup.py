@@ -10,11 +10,11 @@ from torch import Tensor, nn
 from fairsmooth import _validate
 from fairsmooth._random import torch_generator
 from fairsmooth._types import Floats, Labels
-from fairsmooth.baselines._base import Method
-from fairsmooth.baselines._kit.holdout import hold_out
+from fairsmooth.baselines._base import DEMOGRAPHIC_PARITY, EQUALIZED_ODDS, Method
 from fairsmooth.baselines._kit.neural import build_mlp, evaluate
 from fairsmooth.classifier import GroupClassifier
 from fairsmooth.data.groups import Groups
+from fairsmooth.data.splits import Rows, hold_out
 from fairsmooth.training.batching import draw_rows, rows_by_cell
 
 _NOTIONS = ("demographic_parity", "equalized_odds")
@@ -134,7 +134,9 @@ class FairMixupClassifier(GroupClassifier):
         self._check_parameters()
         generator = torch_generator(self._seed(), "fair_mixup")
         fraction = self.validation_fraction if self.selection == "gap" else 0.0
-        training, held = hold_out(y, groups, fraction, generator=generator)
+        training, held = hold_out(
+            y, groups, fraction, permute=lambda n: torch.randperm(n, generator=generator).numpy()
+        )
         self.network_ = build_mlp((X.shape[1], *self.hidden_layer_sizes, 1), generator=generator)
         rows = torch.tensor(X, dtype=torch.float32)
         labels = torch.tensor(y, dtype=torch.float32)
@@ -161,10 +163,9 @@ class FairMixupClassifier(GroupClassifier):
             lambda rows: torch.sigmoid(self.network_(rows)[:, 0]), X, dtype=torch.float64
         )
 
-    def _cells(self, y: Labels, groups: Groups, rows: Tensor) -> Cells:
+    def _cells(self, y: Labels, groups: Groups, kept: Rows) -> Cells:
         """Return the rows to pair: blocks[block][group], one block, or one per label."""
-        kept = rows.numpy()
-        part = Groups(groups.labels, groups.codes[kept])
+        rows, part = torch.from_numpy(kept), Groups(groups.labels, groups.codes[kept])
         by_label = [[rows[own] for own in block] for block in rows_by_cell(y[kept], part)]
         if self.notion == "equalized_odds":
             return by_label
@@ -272,5 +273,15 @@ METHODS = (
         estimator=FairMixupClassifier,
         reference="Chuang and Mroueh, Fair Mixup: Fairness via Interpolation, 2021",
         optimises="demographic parity or equalized odds of mean probabilities",
+        notions="demographic parity, equalized odds",
+        grid=(
+            {**DEMOGRAPHIC_PARITY, "penalty_weight": 0.5},
+            {**EQUALIZED_ODDS, "penalty_weight": 0.5},
+            {**DEMOGRAPHIC_PARITY, "penalty_weight": 0.1},
+            {**EQUALIZED_ODDS, "penalty_weight": 2.0},
+            {**DEMOGRAPHIC_PARITY, "penalty_weight": 0.3},
+            {**EQUALIZED_ODDS, "penalty_weight": 5.0},
+        ),
+        quick={"n_epochs": 2, "n_iterations": 5, "batch_size": 50, "hidden_layer_sizes": (16,)},
     ),
 )

@@ -2,11 +2,13 @@
 
 from typing import Any
 
+import torch
+
 from fairsmooth import _validate
 from fairsmooth._random import numpy_generator, torch_generator
 from fairsmooth._types import Floats, Labels
 from fairsmooth.baselines import _fairbatch
-from fairsmooth.baselines._base import Method
+from fairsmooth.baselines._base import DEMOGRAPHIC_PARITY, EQUALIZED_ODDS, Method, by_notion
 from fairsmooth.baselines._kit.linear_adam import LinearAdam, linear_probabilities
 from fairsmooth.classifier import GroupClassifier
 from fairsmooth.data.groups import Groups
@@ -119,10 +121,7 @@ class FairBatchClassifier(GroupClassifier):
 
     def _fit(self, X: Floats, y: Labels, groups: Groups) -> None:
         self._check_parameters()
-        seed = self._seed()
-        generator = torch_generator(seed, "fairbatch", "batches")
-        start = _fairbatch.initial_weights(X.shape[1], numpy_generator(seed, "fairbatch", "start"))
-        model = LinearAdam(X, y, start, learning_rate=self.learning_rate, slope=_fairbatch.SLOPE)
+        model, generator = self._model_and_batches(X, y, "fairbatch")
         cells = [[rows.numpy() for rows in label] for label in rows_by_cell(y, groups)]
         counts = _fairbatch.cell_counts(cells)
         ratios = _fairbatch.natural_ratios(counts)
@@ -136,6 +135,14 @@ class FairBatchClassifier(GroupClassifier):
             _fairbatch.run_epoch(model, cells, sizes, n_batches=n_batches, generator=generator)
         self.weights_ = model.weights
         self.ratios_ = ratios
+
+    def _model_and_batches(
+        self, X: Floats, y: Labels, stream: str
+    ) -> tuple[LinearAdam, torch.Generator]:
+        seed = self._seed()
+        start = _fairbatch.initial_weights(X.shape[1], numpy_generator(seed, stream, "start"))
+        model = LinearAdam(X, y, start, learning_rate=self.learning_rate, slope=_fairbatch.SLOPE)
+        return model, torch_generator(seed, stream, "batches")
 
     def _scores(self, X: Floats) -> Floats:
         return linear_probabilities(X, self.weights_, slope=_fairbatch.SLOPE)
@@ -155,5 +162,8 @@ METHODS = (
         estimator=FairBatchClassifier,
         reference="Roh et al., ICLR 2021",
         optimises="equal group losses, for equalized odds, equal opportunity or parity",
+        notions="equalized odds, equal opportunity, demographic parity",
+        grid=by_notion(EQUALIZED_ODDS, DEMOGRAPHIC_PARITY, "alpha", 0.005, 0.001, 0.02),
+        quick={"n_epochs": 5, "learning_rate": 5e-3},
     ),
 )

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from fairsmooth import _validate
 from fairsmooth._random import seed_from, torch_generator
 from fairsmooth._types import Floats, Labels
-from fairsmooth.baselines._base import Method
+from fairsmooth.baselines._base import Method, vary
 from fairsmooth.baselines._contrastive import (
     FairRepresentation,
     contrastive_information,
@@ -236,5 +236,9 @@ METHODS = (
         reference="Gupta et al., Controllable Guarantees for Fair Outcomes via Contrastive "
         "Information Estimation, 2021",
         optimises="demographic parity through little information on the group",
+        notions="demographic parity",
+        guarantees="a bound on the information, in expectation",
+        grid=vary("information_weight", 1.0, 0.1, 3.0, 0.3, 0.03, 10.0),
+        quick={"n_epochs": 2},
     ),
 )

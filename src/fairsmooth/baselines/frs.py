@@ -7,19 +7,18 @@ import torch
 from numpy.typing import NDArray
 
 from fairsmooth import _validate
-from fairsmooth._random import numpy_generator, torch_generator
 from fairsmooth._types import Floats, Labels
 from fairsmooth.baselines import _fairbatch
-from fairsmooth.baselines._base import Method
-from fairsmooth.baselines._kit.linear_adam import LinearAdam, linear_probabilities
-from fairsmooth.classifier import GroupClassifier
+from fairsmooth.baselines._base import DEMOGRAPHIC_PARITY, EQUALIZED_ODDS, Method, by_notion
+from fairsmooth.baselines._kit.linear_adam import LinearAdam
+from fairsmooth.baselines.fairbatch import FairBatchClassifier
 from fairsmooth.data.groups import Groups
 from fairsmooth.training.batching import shuffled_batches
 
 Integers = NDArray[np.integer[Any]]
 
 
-class FRSClassifier(GroupClassifier):
+class FRSClassifier(FairBatchClassifier):
     r"""FairBatch on a selection of rows that is small in loss and fair in composition.
 
     For training labels of which some are wrong. Each epoch FRS looks for
@@ -114,27 +113,27 @@ class FRSClassifier(GroupClassifier):
         learning_rate: float = 5e-4,
         random_state: Any = None,
     ) -> None:
-        self.notion = notion
+        super().__init__(
+            notion=notion,
+            alpha=alpha,
+            n_epochs=n_epochs,
+            batch_size=batch_size,
+            learning_rate=learning_rate,
+            random_state=random_state,
+        )
         self.tau = tau
-        self.alpha = alpha
         self.warm_start = warm_start
-        self.n_epochs = n_epochs
-        self.batch_size = batch_size
-        self.learning_rate = learning_rate
-        self.random_state = random_state
 
     def _fit(self, X: Floats, y: Labels, groups: Groups) -> None:
         self._check_parameters()
-        seed = self._seed()
-        start = _fairbatch.initial_weights(X.shape[1], numpy_generator(seed, "frs", "start"))
-        model = LinearAdam(X, y, start, learning_rate=self.learning_rate, slope=_fairbatch.SLOPE)
-        generator = torch_generator(seed, "frs", "batches")
-        self._warm_up(model, len(y), generator)
+        model, generator = self._model_and_batches(X, y, "frs")
+        n_warm, n_epochs = self._n_epochs()
+        self._warm_up(model, len(y), generator, n_warm)
         cell_of_row = y * len(groups.labels) + groups.codes
         selected: Integers = np.arange(len(y))
         cells = _cells(cell_of_row, selected, len(groups.labels))
         ratios = _fairbatch.natural_ratios(_fairbatch.cell_counts(cells))
-        for _ in range(self.warm_start, self.n_epochs):
+        for _ in range(n_epochs - n_warm):
             ratios = self._step_ratios(model, ratios, cells)
             selected = select_rows(
                 model.losses(), cell_of_row, ratios, n_wanted=int(self.tau * len(y))
@@ -152,8 +151,15 @@ class FRSClassifier(GroupClassifier):
         self.ratios_ = ratios
         self.selected_ = selected
 
-    def _warm_up(self, model: LinearAdam, n_rows: int, generator: torch.Generator) -> None:
-        for _ in range(min(self.warm_start, self.n_epochs)):
+    def _n_epochs(self) -> tuple[int, int]:
+        """Return the epochs before the first selection, and in all."""
+        in_all = int(self.n_epochs or 0)
+        return min(self.warm_start, in_all), in_all
+
+    def _warm_up(
+        self, model: LinearAdam, n_rows: int, generator: torch.Generator, n_epochs: int
+    ) -> None:
+        for _ in range(n_epochs):
             for batch in shuffled_batches(
                 n_rows, self.batch_size, generator=generator, drop_last=True
             ):
@@ -166,17 +172,11 @@ class FRSClassifier(GroupClassifier):
         losses = _fairbatch.cell_losses(model, self.notion, cells, extra=extra)
         return _fairbatch.step_ratios(ratios, losses, notion=self.notion, alpha=self.alpha)
 
-    def _scores(self, X: Floats) -> Floats:
-        return linear_probabilities(X, self.weights_, slope=_fairbatch.SLOPE)
-
     def _check_parameters(self) -> None:
-        _validate.one_of(_fairbatch.NOTIONS, notion=self.notion)
+        super()._check_parameters()
         _validate.positive(tau=self.tau)
         _validate.in_range(0, 1, tau=self.tau)
-        _validate.non_negative(alpha=self.alpha, warm_start=self.warm_start)
-        _validate.positive(
-            n_epochs=self.n_epochs, batch_size=self.batch_size, learning_rate=self.learning_rate
-        )
+        _validate.non_negative(warm_start=self.warm_start)
 
 
 def select_rows(
@@ -235,5 +235,8 @@ METHODS = (
         estimator=FRSClassifier,
         reference="Roh et al., NeurIPS 2021",
         optimises="equal group losses on the rows of small loss, for wrong labels",
+        notions="equalized odds, equal opportunity, demographic parity",
+        grid=by_notion(EQUALIZED_ODDS, DEMOGRAPHIC_PARITY, "tau", 0.9, 0.95, 0.8),
+        quick={"n_epochs": 8, "warm_start": 4, "learning_rate": 5e-3},
     ),
 )

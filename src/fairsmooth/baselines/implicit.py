@@ -17,7 +17,7 @@ from fairsmooth.baselines._alignment import (
     implicit_surrogate,
     with_intercept,
 )
-from fairsmooth.baselines._base import Method
+from fairsmooth.baselines._base import Method, vary
 from fairsmooth.baselines._kit.neural import build_mlp, evaluate
 from fairsmooth.classifier import GroupClassifier
 from fairsmooth.data.groups import Groups, match_groups
@@ -236,5 +236,8 @@ METHODS = (
         reference="Shui et al., Fair Representation Learning through Implicit Path Alignment, 2022",
         optimises="sufficiency (predictive parity) through equal optimal heads",
         needs_group_at_prediction=True,
+        notions="sufficiency",
+        grid=vary("alignment_weight", 3e-4, 2e-3, 1e-4, 1e-3, 5e-3, 1e-2),
+        quick={"n_iterations": 5, "batch_size": 50, "hidden_layer_sizes": (16,)},
     ),
 )

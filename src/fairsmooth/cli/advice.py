@@ -8,9 +8,13 @@ _OPTIONS = {
     "group_weights": "--group-weights",
     "parity": "--parity",
     "columns": "--columns",
-    "strict": "--strict",
 }
-_FLAGS = {"strict=True": "--strict"}
+# Sentences of the data room that name an argument.
+_WORDS = {
+    "strict=True": "--strict",
+    "Expected positive ": "Expected --positive ",
+    "name it in ids": "name it with --id",
+}
 _ASSIGNMENT = re.compile(rf"(?<![\w.])({'|'.join(_OPTIONS)})='([^']*)'")
 
 
@@ -22,7 +26,7 @@ def for_the_command_line(message: str) -> str:
     >>> for_the_command_line("Correct them, or encode with unknown='ignore'.")
     'Correct them, or encode with --unknown ignore.'
     """
-    for python, option in _FLAGS.items():
+    for python, option in _WORDS.items():
         message = message.replace(python, option)
     message = _ASSIGNMENT.sub(lambda found: f"{_OPTIONS[found[1]]} {found[2]}", message)
     return re.sub(r"\bparity_weight\b(?!=)", "--parity-weight", message)

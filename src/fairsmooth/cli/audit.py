@@ -2,11 +2,15 @@
 
 import time
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from fairsmooth.cli.options import Data, Decimal, Encoding, Json, Model, Separator, Strict, Unknown
+
+if TYPE_CHECKING:
+    from fairsmooth.metrics import Audit
+    from fairsmooth.tables import TableModel
 
 NAME = "audit"
 
@@ -23,22 +27,13 @@ def command(
     json_output: Json = False,
 ) -> None:
     """Measure accuracy and gaps on a table, with intervals, beside the certificate."""
-    from fairsmooth.cli.output import (
-        messages,
-        print_certificate,
-        print_json,
-        print_lines,
-        print_notes,
-        print_statements,
-        print_summary,
-        say,
-    )
-    from fairsmooth.cli.reading import read
     from fairsmooth.cli.targets import require_target
 
     began = time.perf_counter()
     if report is not None:
         require_target(report, inputs=[model, data])
+    from fairsmooth.cli.output import messages, print_json, print_notes, say
+    from fairsmooth.cli.reading import read
     from fairsmooth.reporting.report import write_report
     from fairsmooth.tables import TableModel
 
@@ -49,20 +44,27 @@ def command(
         result = audited.audit(loaded.classifier, shift=True)
     print_notes([*notes, *audited.notes])
     if report is not None:
-        write_report(
-            report,
-            title=f"Audit of {model.name} on {data.name}",
-            certificate=loaded.certificate,
-            audit=result,
-            provenance=loaded.provenance,
-        )
+        title = f"Audit of {model.name} on {data.name}"
+        certificate, known = loaded.certificate, loaded.provenance
+        write_report(report, title=title, certificate=certificate, audit=result, provenance=known)
         say(f"Wrote {report}.")
-    summary = {**result.summary(), "seconds": time.perf_counter() - began}
+    seconds = time.perf_counter() - began
     if json_output:
-        print_json({**result.to_dict(), **summary, "provenance": loaded.describe()})
-        return
-    assert loaded.provenance is not None  # or there would have been nothing to audit
-    print_lines(loaded.provenance.lines())
-    print_certificate(loaded.certificate)
-    print_summary(summary)
+        print_json({**result.to_dict(), "seconds": seconds, "provenance": loaded.describe()})
+    else:
+        _print(loaded, result)
+
+
+def _print(model: "TableModel", result: "Audit") -> None:
+    from fairsmooth.cli.output import (
+        print_certificate,
+        print_lines,
+        print_statements,
+        print_summary,
+    )
+
+    assert model.provenance is not None  # or there would have been nothing to audit
+    print_lines(model.provenance.lines())
+    print_certificate(model.certificate)
+    print_summary(result.summary())
     print_statements(result.statements)

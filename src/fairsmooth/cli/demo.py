@@ -1,22 +1,26 @@
 """``fairsmooth demo``: the whole way on embedded data."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from fairsmooth.cli.options import Json, Seed
 
+if TYPE_CHECKING:
+    from fairsmooth.tables.fitting import Fitted
+
 NAME = "demo"
 FILES = ("model.safetensors", "test.csv", "report.html")
-LABELS = {"adult": "income_over_50k", "compas": "did_not_reoffend"}
-# A sampling weight, and the same information as "education".
-DROP = {"adult": ["fnlwgt", "education-num"], "compas": []}
 
 
 def command(
-    dataset: Annotated[str, typer.Option("--dataset", help="adult or compas.")] = "adult",
-    sensitive: Annotated[str, typer.Option("--sensitive", help="sex or race.")] = "sex",
+    dataset: Annotated[
+        str, typer.Option("--dataset", help="One of `fairsmooth list datasets`.")
+    ] = "adult",
+    sensitive: Annotated[
+        str | None, typer.Option("--sensitive", help="One of its sensitive columns.")
+    ] = None,
     out: Annotated[Path, typer.Option("--out", help="Folder for report, model and data.")] = Path(
         "out/demo"
     ),
@@ -24,45 +28,45 @@ def command(
     json_output: Json = False,
 ) -> None:
     """Train and certify on embedded data; print the certificate and the audit, write a report."""
-    from fairsmooth import _validate
-    from fairsmooth._atomic import ensure_folder
-    from fairsmooth.cli.output import say
     from fairsmooth.cli.targets import require_folder
 
-    _validate.one_of(tuple(LABELS), dataset=dataset)
     folder = require_folder(out, FILES, inputs=[])
-    from fairsmooth.cli.reading import roles_of
+    from fairsmooth.cli.output import say
     from fairsmooth.cli.training import print_fitted, train
-    from fairsmooth.data.files import write_chunks
-    from fairsmooth.datasets import load_adult, load_compas
-    from fairsmooth.estimator import FairSmoothClassifier
-    from fairsmooth.reporting.report import write_report
-    from fairsmooth.tables.fitting import GROUP_WEIGHTS
+    from fairsmooth.data.frames import as_frame
+    from fairsmooth.data.roles import Roles
+    from fairsmooth.datasets import entry
+    from fairsmooth.tables.fitting import default_classifier
 
-    loaders = {"adult": load_adult, "compas": load_compas}
-    data = loaders[dataset](encoding="raw", sensitive=sensitive)
-    label = LABELS[dataset]
-    table = data.X.copy()
-    table[sensitive] = data.sensitive_features
-    table[label] = data.y
+    found = entry(dataset)
+    chosen = sensitive or found.sensitive[0]
+    roles = Roles(found.label_column, (chosen,), drop=found.drop, unknown="ignore")
     fitted = train(
-        table,
-        roles_of(label, [sensitive], None, DROP[dataset], None, unknown="ignore"),
-        FairSmoothClassifier(random_state=seed, group_weights=GROUP_WEIGHTS),
+        as_frame(found.table(chosen)),
+        roles,
+        default_classifier(None, seed),
         test_size=0.3,
         seed=seed,
         shift=True,
     )
+    _write(fitted, folder, title=f"{found.title}, groups by {chosen}")
+    print_fitted(fitted, json_output)
+    say(f"Wrote report.html, model.safetensors and test.csv to {folder}.")
+
+
+def _write(fitted: "Fitted", folder: Path, *, title: str) -> None:
+    from fairsmooth._atomic import ensure_folder
+    from fairsmooth.data.files import write_chunks
+    from fairsmooth.reporting.report import write_report
+
     ensure_folder(folder)
-    fitted.model.save(folder / FILES[0])
-    write_chunks(folder / FILES[1], iter([fitted.test]))
+    fitted.model.save(folder / "model.safetensors")
+    write_chunks(folder / "test.csv", [fitted.test])
     write_report(
-        folder / FILES[2],
-        title=f"{dataset.capitalize()}, groups by {sensitive}",
+        folder / "report.html",
+        title=title,
         certificate=fitted.model.certificate,
         audit=fitted.audit,
         provenance=fitted.model.provenance,
         held_out=True,
     )
-    print_fitted(fitted, json_output)
-    say(f"Wrote report.html, model.safetensors and test.csv to {folder}.")

@@ -154,6 +154,8 @@ def _one_line(error: Exception) -> str | None:
 def _warnings_in_one_line() -> None:
     warnings.simplefilter("ignore")
     warnings.simplefilter("default", UserWarning)
+    # Whoever stops a search knows that trials are lost.
+    warnings.filterwarnings("ignore", message=".*still being processed by the workers")
     warnings.showwarning = lambda message, *rest, **named: _say(
         f"Warning: {' '.join(for_the_command_line(str(message)).split())}"
     )

@@ -11,6 +11,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
+from fairsmooth.cli.advice import for_the_command_line
 from fairsmooth.core.labels import group_text
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ def print_lines(lines: Iterable[str]) -> None:
 def print_notes(notes: Sequence[str]) -> None:
     """Print what was noticed, one line each, on standard error."""
     for note in notes:
-        say(f"Note: {note}")
+        say(f"Note: {for_the_command_line(note)}")
 
 
 def print_summary(summary: Mapping[str, Any]) -> None:

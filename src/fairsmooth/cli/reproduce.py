@@ -15,6 +15,7 @@ from fairsmooth.experiments import (
     Selection,
     Store,
     experiments,
+    load_method,
     profile,
     run,
 )
@@ -26,7 +27,8 @@ ALL = "all"
 
 def command(
     names: Annotated[
-        list[str] | None, typer.Argument(help="table1 … figure5, draws, ceilings, or all.")
+        list[str] | None,
+        typer.Argument(help="table1 … figure5, draws, ceilings, tradeoff; all is the paper's."),
     ] = None,
     profile_name: Annotated[
         str, typer.Option("--profile", help="smoke, laptop or paper.")
@@ -34,6 +36,12 @@ def command(
     jobs: Annotated[int, typer.Option("--jobs", help="Processes, one thread each.")] = 2,
     methods: Annotated[
         list[str] | None, typer.Option("--methods", help="Only this method; repeatable.")
+    ] = None,
+    outside: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--method", help="A method of yours, as path/file.py:Class; runs that file; repeatable."
+        ),
     ] = None,
     only: Annotated[
         list[str] | None,
@@ -51,7 +59,12 @@ def command(
     Killed at any point, it goes on where it was when run again with the same folder.
     """
     chosen, budget = _chosen(names or [ALL]), profile(profile_name)
-    selection = Selection(tuple(methods or ()), tuple(only or ()))
+    selection = Selection(
+        tuple(methods or ()),
+        tuple(only or ()),
+        tuple(load_method(place) for place in outside or ()),
+    )
+    selection.check()
     store = Store(out)
     _run(chosen, budget, store, selection=selection, jobs=jobs)
     summary = write_reproduction(
@@ -60,7 +73,7 @@ def command(
         budget,
         store=store,
         selection=selection,
-        command=_command(names, budget, selection),
+        command=_command(names, budget, selection, outside or ()),
     )
     if json_output:
         print_json(summary)
@@ -73,7 +86,7 @@ def _chosen(names: Sequence[str]) -> list[Experiment]:
     known = {experiment.name: experiment for experiment in experiments()}
     for name in names:
         _validate.one_of((*known, ALL), experiment=name)
-    return [each for name, each in known.items() if ALL in names or name in names]
+    return [each for each in known.values() if each.name in names or (ALL in names and each.paper)]
 
 
 def _run(
@@ -103,9 +116,12 @@ def _time_left(seconds: float | None) -> str:
     return f"{minutes} min {rest:02d} s left,"
 
 
-def _command(names: Sequence[str] | None, budget: Profile, selection: Selection) -> str:
+def _command(
+    names: Sequence[str] | None, budget: Profile, selection: Selection, outside: Sequence[str]
+) -> str:
     words = ["fairsmooth", "reproduce", *(names or [ALL]), "--profile", budget.name]
     words += [word for name in selection.methods for word in ("--methods", name)]
+    words += [word for place in outside for word in ("--method", place)]
     words += [word for name in selection.only for word in ("--only", name)]
     return " ".join(words)
 

@@ -95,12 +95,11 @@ class FittedRule:
             scores = self._smooth(X, parameters)
         return _numbers(scores)
 
-    def intervals(self, X: Floats) -> Floats:
-        """Return the certified interval of every group's own score, shape (n, K, 2)."""
-        return self.scores_and_intervals(X)[1]
-
     def scores_and_intervals(self, X: Floats) -> tuple[Floats, Floats]:
-        """Return the overall score of every row and the groups' intervals, smoothed once."""
+        """Return the overall score of every row, and the certified interval of every group's own.
+
+        Of shapes (n,) and (n, K, 2); every row is smoothed once.
+        """
         scores, computed = self._smooth(X, self.parameters, return_interval=True)
         _numbers(scores)
         low, high = np.clip(computed, 0.0, 1.0).T

@@ -178,6 +178,9 @@ def _number_of(value: Any) -> float:
 
 def _factorize(name: str, column: pd.Series) -> tuple[NDArray[np.intp], Any]:
     try:
+        mixed = pd.api.types.infer_dtype(column, skipna=True).startswith("mixed")
+        if mixed and column.map(pd.api.types.is_scalar).all():
+            column = column.map(normal_text)  # to a dictionary, True is 1
         return pd.factorize(column)
     except TypeError as error:
         raise unusable(name, f"values that cannot be compared ({error})") from error

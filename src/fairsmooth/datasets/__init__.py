@@ -2,10 +2,10 @@
 
 import sys
 
-from fairsmooth._registry import discover
+from fairsmooth._registry import discover, named
 from fairsmooth.datasets._base import FairDataset
 from fairsmooth.datasets._entry import DatasetEntry
-from fairsmooth.datasets._resample import random_partition, with_group_ratio
+from fairsmooth.datasets._resample import partition_rows, random_partition, with_group_ratio
 from fairsmooth.datasets.adult import load_adult
 from fairsmooth.datasets.compas import load_compas
 from fairsmooth.datasets.synthetic import BiasedTruth, make_biased
@@ -15,9 +15,11 @@ __all__ = [
     "DatasetEntry",
     "FairDataset",
     "datasets",
+    "entry",
     "load_adult",
     "load_compas",
     "make_biased",
+    "partition_rows",
     "random_partition",
     "with_group_ratio",
 ]
@@ -32,3 +34,14 @@ def datasets() -> tuple[DatasetEntry, ...]:
     ['adult', 'compas', 'synthetic']
     """
     return discover(sys.modules[__name__], "DATASETS")
+
+
+def entry(name: str) -> DatasetEntry:
+    """Return a dataset's entry by its name.
+
+    Examples
+    --------
+    >>> entry("adult").sensitive
+    ('sex', 'race')
+    """
+    return named(datasets(), dataset=name)

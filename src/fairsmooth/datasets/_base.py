@@ -11,6 +11,7 @@ from fairsmooth import _validate
 from fairsmooth._random import numpy_generator
 from fairsmooth.data.encoding import TableEncoder
 from fairsmooth.data.groups import Groups, encode_groups
+from fairsmooth.data.splits import stratified_mask
 from fairsmooth.exceptions import InputError
 
 Rows = NDArray[np.intp]
@@ -85,6 +86,13 @@ class FairDataset:
         columns = pd.DataFrame(self.sensitive_features).columns
         return tuple(str(name) for name in columns)
 
+    def binned(self) -> "FairDataset":
+        """Return the raw columns in bins and indicators, learned from all rows until a split."""
+        encoder = TableEncoder.learn(self.X, unknown="ignore")
+        return replace(
+            self, X=encoder.transform(self.X), encoder=encoder, encoding="binned", _table=self.X
+        )
+
     def take(self, rows: ArrayLike) -> "FairDataset":
         """Return some rows, by position or by a mask, encoded as they are now.
 
@@ -127,8 +135,8 @@ class FairDataset:
             raise InputError(f"Expected test_size between 0 and 1, got test_size={test_size!r}.")
         groups = self.groups
         cells = groups.codes * 2 + self.y
-        random = numpy_generator(random_state, "split", self.name)
-        in_test = _stratified_mask(cells, test_size, random)
+        permute = numpy_generator(random_state, "split", self.name).permutation
+        in_test = stratified_mask(cells, test_size, permute=permute)
         if not 0 < in_test.sum() < len(self):
             raise InputError(
                 f"Expected rows in both parts, got {int(in_test.sum())} of {len(self)} rows in the "
@@ -160,20 +168,3 @@ class FairDataset:
 
 def _rows_of(table: Any, rows: NDArray[Any]) -> Any:
     return table.iloc[rows].reset_index(drop=True)
-
-
-def _stratified_mask(
-    cells: NDArray[np.int64], share: float, random: np.random.Generator
-) -> NDArray[np.bool_]:
-    """Mark ``round(share * n)`` rows, ``share`` of every cell up to a rounding of one row."""
-    order = random.permutation(len(cells))
-    order = order[np.argsort(cells[order], kind="stable")]
-    counts = np.bincount(cells)
-    starts = np.cumsum(counts) - counts
-    # Rounding the running total, not each cell, keeps the sum exact.
-    marked = np.round(np.cumsum(counts) * share).astype(np.intp)
-    marked_per_cell = np.diff(marked, prepend=0)
-    place = np.arange(len(cells)) - np.repeat(starts, counts)
-    mask = np.zeros(len(cells), dtype=bool)
-    mask[order] = place < np.repeat(marked_per_cell, counts)
-    return mask

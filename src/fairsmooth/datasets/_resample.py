@@ -5,6 +5,7 @@ from collections.abc import Hashable
 import numpy as np
 
 from fairsmooth._random import numpy_generator
+from fairsmooth.data.splits import Rows, random_rows
 from fairsmooth.datasets._base import FairDataset
 from fairsmooth.exceptions import InputError
 
@@ -63,7 +64,19 @@ def with_group_ratio(
 
 
 def random_partition(dataset: FairDataset, fraction: float, random_state: int = 0) -> FairDataset:
-    """Draw a share of the rows at random, without replacement.
+    """Take the rows that :func:`partition_rows` draws.
+
+    Examples
+    --------
+    >>> from fairsmooth.datasets import load_compas
+    >>> len(random_partition(load_compas(), 0.05))
+    309
+    """
+    return dataset.take(partition_rows(dataset, fraction, random_state))
+
+
+def partition_rows(dataset: FairDataset, fraction: float, random_state: int = 0) -> Rows:
+    """Draw a share of the rows at random, without replacement; return their numbers.
 
     Each fraction has a stream of its own, so partitions of one test set
     overlap, as in the paper, and none depends on which others are drawn.
@@ -81,18 +94,12 @@ def random_partition(dataset: FairDataset, fraction: float, random_state: int = 
     ----------
     Figure 1: partitions of 5, 10, 15, 30 and 40 % of the test data, "we allow
     the same samples to occur in multiple partitions".
-
-    Examples
-    --------
-    >>> from fairsmooth.datasets import load_compas
-    >>> len(random_partition(load_compas(), 0.05))
-    309
     """
     if not 0 < fraction <= 1:
         raise InputError(f"Expected 0 < fraction <= 1, got fraction={fraction!r}.")
     size = max(1, round(fraction * len(dataset)))
     random = numpy_generator(random_state, "partition", dataset.name, float(fraction))
-    return dataset.take(np.sort(random.permutation(len(dataset))[:size]))
+    return random_rows(len(dataset), size, permute=random.permutation)
 
 
 def _open_interval(**values: float) -> None:

@@ -5,16 +5,9 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from fairsmooth import _validate
 from fairsmooth.datasets._base import FairDataset
-from fairsmooth.datasets._build import ENCODINGS, SENSITIVE, Encodings, flags, sensitive_columns
-from fairsmooth.datasets._embedded import read_table
+from fairsmooth.datasets._build import ENCODINGS, SENSITIVE, EmbeddedTable, flags
 from fairsmooth.datasets._entry import DatasetEntry
-
-CHECKSUM = "6d2e458911c984effc0f64361c9349cca06c8c3551a5b380e10e4944686606d5"
-DESCRIPTION = "48,842 adults of the US census of 1994."
-LABEL = "earned more than 50,000 US dollars in the year"
-RACES = ("binary", "full")
 
 
 def load_adult(
@@ -62,22 +55,7 @@ def load_adult(
     >>> load_adult("aif360", sensitive="race").X.shape
     (48842, 18)
     """
-    _validate.one_of(RACES, race=race)
-    table = read_table("adult.parquet", CHECKSUM)
-    y = table.pop("over-50k").to_numpy(np.int64)
-    official_train = table.pop("official-train").to_numpy(bool)
-    races = table["race"] if race == "full" else _binary_race(table["race"])
-    return FairDataset(
-        y=y,
-        sensitive_features=sensitive_columns({"sex": table["sex"], "race": races}, sensitive),
-        name="adult",
-        description=f"{DESCRIPTION} Encoding: {encoding}.",
-        label=LABEL,
-        official_train=official_train,
-        **_ENCODINGS.apply(
-            table, encoding, include_sensitive=include_sensitive, learn_on=official_train
-        ),
-    )
+    return _TABLE.load(encoding, sensitive, race=race, include_sensitive=include_sensitive)
 
 
 def _binary_race(race: "pd.Series[str]") -> "pd.Series[str]":
@@ -99,17 +77,32 @@ def _coarse(table: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-_ENCODINGS = Encodings(coarse=_coarse, unused=("fnlwgt", "education-num"))
+_TABLE = EmbeddedTable(
+    name="adult",
+    checksum="6d2e458911c984effc0f64361c9349cca06c8c3551a5b380e10e4944686606d5",
+    description="48,842 adults of the US census of 1994.",
+    label="earned more than 50,000 US dollars in the year",
+    target=lambda table: table.pop("over-50k").to_numpy(np.int64),
+    races={"binary": _binary_race, "full": lambda race: race},
+    coarse=_coarse,
+    unused=("fnlwgt", "education-num"),
+    official="official-train",
+)
 
 DATASETS = (
     DatasetEntry(
-        name="adult",
+        name=_TABLE.name,
+        title="Adult",
         loader=load_adult,
         sensitive=SENSITIVE,
         encodings=ENCODINGS,
-        description=DESCRIPTION,
-        label=LABEL,
+        description=_TABLE.description,
+        label=_TABLE.label,
+        label_column="income_over_50k",
+        # A sampling weight, and the same information as "education".
+        drop=_TABLE.unused,
+        varied_group={"sex": "Female", "race": "Non-white"},
         reference="Becker and Kohavi (1996), UCI Machine Learning Repository, CC BY 4.0",
-        checksum=CHECKSUM,
+        checksum=_TABLE.checksum,
     ),
 )

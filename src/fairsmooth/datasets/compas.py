@@ -5,16 +5,9 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from fairsmooth import _validate
 from fairsmooth.datasets._base import FairDataset
-from fairsmooth.datasets._build import ENCODINGS, SENSITIVE, Encodings, flags, sensitive_columns
-from fairsmooth.datasets._embedded import read_table
+from fairsmooth.datasets._build import ENCODINGS, SENSITIVE, EmbeddedTable, flags
 from fairsmooth.datasets._entry import DatasetEntry
-
-CHECKSUM = "1a6e9dc488ef531b9b108fbe1a204ea8ce730456a6ace5495f3ce7ad3738bec4"
-DESCRIPTION = "6,172 defendants of Broward County, Florida, in 2013 and 2014."
-LABEL = "did not reoffend within two years"
-RACES = ("binary", "merged", "full")
 
 
 def load_compas(
@@ -65,24 +58,7 @@ def load_compas(
     >>> load_compas(sensitive="race").groups.labels
     ('African-American', 'Other')
     """
-    _validate.one_of(RACES, race=race)
-    table = read_table("compas.parquet", CHECKSUM)
-    y = 1 - table.pop("two_year_recid").to_numpy(np.int64)
-    races = _group_races(table["race"], race)
-    return FairDataset(
-        y=y,
-        sensitive_features=sensitive_columns({"sex": table["sex"], "race": races}, sensitive),
-        name="compas",
-        description=f"{DESCRIPTION} Encoding: {encoding}.",
-        label=LABEL,
-        **_ENCODINGS.apply(table, encoding, include_sensitive=include_sensitive),
-    )
-
-
-def _group_races(races: "pd.Series[str]", race: str) -> "pd.Series[str]":
-    if race == "binary":
-        return races.where(races == "African-American", "Other")
-    return races.replace("Native American", "Other") if race == "merged" else races
+    return _TABLE.load(encoding, sensitive, race=race, include_sensitive=include_sensitive)
 
 
 def _coarse(table: pd.DataFrame) -> pd.DataFrame:
@@ -101,17 +77,32 @@ def _coarse(table: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-_ENCODINGS = Encodings(coarse=_coarse)
+_TABLE = EmbeddedTable(
+    name="compas",
+    checksum="1a6e9dc488ef531b9b108fbe1a204ea8ce730456a6ace5495f3ce7ad3738bec4",
+    description="6,172 defendants of Broward County, Florida, in 2013 and 2014.",
+    label="did not reoffend within two years",
+    target=lambda table: 1 - table.pop("two_year_recid").to_numpy(np.int64),
+    races={
+        "binary": lambda race: race.where(race == "African-American", "Other"),
+        "merged": lambda race: race.replace("Native American", "Other"),
+        "full": lambda race: race,
+    },
+    coarse=_coarse,
+)
 
 DATASETS = (
     DatasetEntry(
-        name="compas",
+        name=_TABLE.name,
+        title="COMPAS",
         loader=load_compas,
         sensitive=SENSITIVE,
         encodings=ENCODINGS,
-        description=DESCRIPTION,
-        label=LABEL,
+        description=_TABLE.description,
+        label=_TABLE.label,
+        label_column="did_not_reoffend",
+        varied_group={"sex": "Female", "race": "African-American"},
         reference="Larson, Mattu, Kirchner and Angwin (2016), ProPublica",
-        checksum=CHECKSUM,
+        checksum=_TABLE.checksum,
     ),
 )

@@ -215,11 +215,13 @@ def _load(encoding: str = "raw", sensitive: str = "group") -> FairDataset:
 DATASETS = (
     DatasetEntry(
         name="synthetic",
+        title="Synthetic",
         loader=_load,
         sensitive=("group",),
         encodings=("raw",),
         description=DESCRIPTION,
         label=LABEL,
+        label_column="label",
         reference="make_biased of this library",
     ),
 )

@@ -1,7 +1,7 @@
 """Rates, gaps and audits, with the noise they carry."""
 
-from fairsmooth.metrics.audit import Audit, audit
-from fairsmooth.metrics.curve import CurvePoint
+from fairsmooth.metrics.auditing.audit import Audit, audit
+from fairsmooth.metrics.auditing.statements import Statement
 from fairsmooth.metrics.group import (
     accuracy,
     demographic_parity_gap,
@@ -9,8 +9,8 @@ from fairsmooth.metrics.group import (
     group_rates,
 )
 from fairsmooth.metrics.record import Record
-from fairsmooth.metrics.shift import ShiftAudit, audit_shift
-from fairsmooth.metrics.statements import Statement
+from fairsmooth.metrics.shift.audit import ShiftAudit, audit_shift
+from fairsmooth.metrics.shift.curve import CurvePoint
 
 __all__ = [
     "Audit",

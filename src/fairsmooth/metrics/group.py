@@ -1,34 +1,17 @@
-"""Rates of each group and gaps between groups, on fairlearn's metrics."""
+"""Rates of each group and gaps between groups, for labels of any type."""
 
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from fairlearn.metrics import (
-    MetricFrame,
-    count,
-    demographic_parity_difference,
-    false_positive_rate,
-    selection_rate,
-    true_positive_rate,
-)
 from numpy.typing import NDArray
-from sklearn.metrics import accuracy_score, zero_one_loss
 
 from fairsmooth import _validate
 from fairsmooth.data.groups import Groups, encode_groups
 from fairsmooth.exceptions import InputError
+from fairsmooth.metrics.rates import Rates, cell_sums, gaps_of, rates_of
 
 EQUALIZED_ODDS_KINDS = ("sum", "max")
-
-_METRICS = {
-    "count": count,
-    "selection_rate": selection_rate,
-    "true_positive_rate": true_positive_rate,
-    "false_positive_rate": false_positive_rate,
-    "error_rate": zero_one_loss,
-    "accuracy": accuracy_score,
-}
 
 
 def accuracy(y_true: Any, y_pred: Any) -> float:
@@ -39,7 +22,9 @@ def accuracy(y_true: Any, y_pred: Any) -> float:
     >>> accuracy([0, 1, 1, 0], [0, 1, 0, 0])
     0.75
     """
-    return float(accuracy_score(_column(y_true), _column(y_pred)))
+    truth, predicted = _column(y_true), _column(y_pred)
+    _validate.same_length(y_true=truth, y_pred=predicted)
+    return float(np.mean(truth == predicted))
 
 
 def demographic_parity_gap(
@@ -64,8 +49,9 @@ def demographic_parity_gap(
     >>> demographic_parity_gap([0, 1, 0, 1], [1, 1, 0, 1], sensitive_features=list("aabb"))
     0.5
     """
-    truth, predicted, groups = _encoded(y_true, y_pred, sensitive_features, pos_label)
-    return float(demographic_parity_difference(truth, predicted, sensitive_features=groups.codes))
+    rates, _ = _rates(y_true, y_pred, sensitive_features, pos_label)
+    # Every group here has rows; of one group alone, largest and smallest are the same.
+    return float(np.ptp(rates["selection_rate"][:-1]))
 
 
 def equalized_odds_gap(
@@ -107,9 +93,8 @@ def equalized_odds_gap(
     1.0
     """
     _validate.one_of(EQUALIZED_ODDS_KINDS, kind=kind)
-    rates = group_rates(y_true, y_pred, sensitive_features=sensitive_features, pos_label=pos_label)
-    gaps = [_range(rates[name]) for name in ("true_positive_rate", "false_positive_rate")]
-    return float(sum(gaps) if kind == "sum" else np.max(gaps))
+    rates, _ = _rates(y_true, y_pred, sensitive_features, pos_label)
+    return float(gaps_of(rates)[f"equalized_odds_{kind}"])
 
 
 def group_rates(
@@ -128,28 +113,24 @@ def group_rates(
     >>> rates.loc["b", ["selection_rate", "true_positive_rate"]].tolist()
     [0.5, nan]
     """
-    truth, predicted, groups = _encoded(y_true, y_pred, sensitive_features, pos_label)
-    frame: pd.DataFrame = MetricFrame(
-        metrics=_METRICS, y_true=truth, y_pred=predicted, sensitive_features=groups.codes
-    ).by_group.astype({"count": int})
-    positives = np.bincount(groups.codes, weights=truth, minlength=len(groups.labels))
-    # fairlearn calls the rate among no rows 0, which would make a gap out of nothing.
-    frame.loc[positives == 0, "true_positive_rate"] = np.nan
-    frame.loc[positives == groups.counts, "false_positive_rate"] = np.nan
-    frame.index = pd.Index(list(groups.labels), name="group", tupleize_cols=False)
-    return frame
+    rates, groups = _rates(y_true, y_pred, sensitive_features, pos_label)
+    columns = {name: values[:-1] for name, values in rates.items()}
+    return pd.DataFrame(
+        {"count": groups.counts, **columns, "accuracy": 1.0 - columns["error_rate"]},
+        index=pd.Index(list(groups.labels), name="group", tupleize_cols=False),
+    )
 
 
-def _encoded(
+def _rates(
     y_true: Any, y_pred: Any, sensitive_features: Any, pos_label: Any
-) -> tuple[NDArray[np.int64], NDArray[np.int64], Groups]:
+) -> tuple[Rates, Groups]:
     truth, predicted = _column(y_true), _column(y_pred)
     _validate.same_length(y_true=truth, y_pred=predicted)
     if not len(truth):
         raise InputError("Expected at least 1 row in y_true, got none.")
     positive = _positive_label(np.union1d(truth, predicted), pos_label)
     groups = encode_groups(sensitive_features, n_rows=len(truth))
-    return (truth == positive).astype(np.int64), (predicted == positive).astype(np.int64), groups
+    return rates_of(*cell_sums(predicted == positive, truth == positive, groups)), groups
 
 
 def _positive_label(labels: NDArray[Any], pos_label: Any) -> Any:
@@ -172,8 +153,3 @@ def _column(values: Any) -> NDArray[Any]:
     if column.ndim != 1:
         raise InputError(f"Expected one label per row, got an array of shape {column.shape}.")
     return column
-
-
-def _range(rates: "pd.Series[float]") -> float:
-    defined = rates.dropna()
-    return float(defined.max() - defined.min()) if len(defined) > 1 else float("nan")

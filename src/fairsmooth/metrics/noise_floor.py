@@ -1,12 +1,14 @@
 """How large a gap chance alone would show on a sample of this size."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fairsmooth._random import numpy_generator
-from fairsmooth.metrics._averages import gaps_of
+from fairsmooth.data.groups import Groups
+from fairsmooth.metrics.rates import RATES, cell_sums, named_gaps, rate_range, rates_of
 
 N_DRAWS = 4000
 
@@ -21,10 +23,9 @@ class NoiseFloor:
 
 def noise_floor(
     decisions: ArrayLike,
-    y: ArrayLike,
-    codes: NDArray[np.integer],
+    y: NDArray[np.integer[Any]],
+    groups: Groups,
     *,
-    n_groups: int,
     n_draws: int = N_DRAWS,
     random_state: int = 0,
 ) -> dict[str, NoiseFloor]:
@@ -47,16 +48,16 @@ def noise_floor(
     ----------
     No counterpart in the paper, which prints gaps without their noise.
     """
-    chosen, truth = np.asarray(decisions, dtype=np.float64), np.asarray(y)
+    counts, sums = cell_sums(decisions, y, groups)
+    rates = rates_of(counts, sums)
     generator = numpy_generator(random_state, "noise_floor")
     drawn = []
-    for rows in (np.ones(len(truth), dtype=bool), truth == 1, truth == 0):
-        counts = np.bincount(codes[rows], minlength=n_groups)
-        pooled = chosen[rows].mean() if rows.any() else 0.0
-        hits = generator.binomial(counts, pooled, size=(n_draws, n_groups))
+    for name, rows in zip(RATES, (counts.sum(axis=1), counts[:, 1], counts[:, 0]), strict=False):
+        pooled = np.nan_to_num(rates[name][-1])
+        hits = generator.binomial(rows.astype(np.int64), pooled, size=(n_draws, len(rows)))
         undefined = np.full(hits.shape, np.nan)
-        drawn.append(np.divide(hits, counts, out=undefined, where=counts > 0))
+        drawn.append(rate_range(np.divide(hits, rows, out=undefined, where=rows > 0)))
     return {
         name: NoiseFloor(float(gaps.mean()), float(np.quantile(gaps, 0.95)))
-        for name, gaps in gaps_of(*drawn).items()
+        for name, gaps in named_gaps(*drawn).items()
     }

@@ -1,123 +1,136 @@
-"""Records of the rates of every group and of the gaps between groups."""
+"""The one place where rates and gaps are computed: sums per cell, then rates, then gaps.
 
-from collections.abc import Iterator
+A *cell* is a group with a label. A score is the probability of a positive decision, and a
+decision is a score of 0 or 1, so the same lines serve both.
+"""
+
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from fairsmooth._types import Floats
-from fairsmooth.metrics._averages import RATES, gaps_of, group_samples, means_of, rate_parts
-from fairsmooth.metrics._scored import ScoredRows
-from fairsmooth.metrics.gap_intervals import RateFamily, gap_interval, largest_gap_interval
-from fairsmooth.metrics.intervals import (
-    binomial_bounds,
-    binomial_interval,
-    bounded_mean_bounds,
-    bounded_mean_interval,
-)
-from fairsmooth.metrics.noise_floor import NoiseFloor, noise_floor
-from fairsmooth.metrics.record import Record
+from fairsmooth.data.groups import Groups
 
-EXPECTED = "expected_"
+RATES = ("selection_rate", "true_positive_rate", "false_positive_rate", "error_rate")
+GAPS = ("demographic_parity", "equalized_odds_sum", "equalized_odds_max")
 
-_UNDEFINED = {
-    "true_positive_rate": "undefined: no positive rows",
-    "false_positive_rate": "undefined: no negative rows",
-}
+Rates = dict[str, Floats]
+"""By name of the rate, arrays of shape (..., K + 1): every group, then all rows."""
 
 
-def rate_records(scored: ScoredRows, *, confidence: float) -> Iterator[Record]:
-    """Yield selection, true positive, false positive and error rate, and accuracy.
+def cell_sums(
+    scores: ArrayLike, y: NDArray[np.integer[Any]], groups: Groups
+) -> tuple[Floats, Floats]:
+    """Return the number of rows and the sum of scores of every cell, each of shape (K, 2).
 
-    Twice: as decided at the threshold (``selection_rate``, ...), with exact
-    binomial intervals; and with every score taken as the probability of a
-    positive decision (``expected_selection_rate``, ...), which is what the
-    certificate speaks about, with intervals for means in [0, 1].
+    Examples
+    --------
+    >>> groups = Groups(("a", "b"), np.array([0, 0, 1, 1]))
+    >>> counts, sums = cell_sums([1, 1, 0, 1], np.array([0, 1, 0, 1]), groups)
+    >>> sums.tolist()
+    [[1.0, 1.0], [0.0, 1.0]]
     """
-    tail = (1.0 - confidence) / 2.0
-    for prefix, scores in (("", scored.decisions), (EXPECTED, scored.scores)):
-        for name, (value, rows) in rate_parts(scores, scored.y).items():
-            for group, members in _members(scored):
-                sample = value[rows & members]
-                yield _rate(prefix + name, group, sample, error=tail, exact=not prefix)
-    correct = scored.decisions == (scored.y == 1)
-    for group, members in _members(scored):
-        yield _rate("accuracy", group, correct[members].astype(float), error=tail, exact=True)
+    cells, shape = 2 * groups.codes + y, (len(groups.labels), 2)
+    size = 2 * shape[0]
+    values = np.asarray(scores, dtype=np.float64)
+    counts, sums = np.bincount(cells, minlength=size), np.bincount(cells, values, minlength=size)
+    return counts.reshape(shape).astype(np.float64), sums.reshape(shape).astype(np.float64)
 
 
-def gap_records(scored: ScoredRows, *, confidence: float, random_state: int) -> Iterator[Record]:
-    """Yield the three gaps, for decisions and in expectation, beside their noise floor."""
-    codes, n_groups = scored.groups.codes, len(scored.groups.labels)
-    floors = noise_floor(
-        scored.decisions, scored.y, codes, n_groups=n_groups, random_state=random_state
+def rates_of(counts: Floats, sums: Floats) -> Rates:
+    """Return every rate of each group, then of all rows, from sums of shape (..., K, 2).
+
+    ``counts`` may be weights. The error of a negative row is its score, of a positive row one
+    minus its score. NaN where there are no rows.
+    """
+    rows, hits = _with_everyone(counts), _with_everyone(sums)
+    errors = hits[..., 0] + rows[..., 1] - hits[..., 1]
+    parts = (
+        _share(hits.sum(axis=-1), rows.sum(axis=-1)),
+        _share(hits[..., 1], rows[..., 1]),
+        _share(hits[..., 0], rows[..., 0]),
+        _share(errors, rows.sum(axis=-1)),
     )
-    for prefix, scores in (("", scored.decisions), (EXPECTED, scored.scores)):
-        families = _families(scored, scores, exact=not prefix)
-        values = gaps_of(*(families[name].values for name in RATES[:3]))
-        ends = _gap_ends(families, confidence=confidence)
-        for name, value in values.items():
-            gap, (low, high) = float(value), ends[name]
-            note = _gap_note(gap, low, floors[name]) if not prefix or np.isnan(gap) else ""
-            yield Record(prefix + name, None, gap, low, high, len(scored.y), note=note)
-    for name, floor in floors.items():
-        yield Record(
-            f"{name}_noise_floor",
-            None,
-            floor.mean,
-            0.0,
-            floor.quantile,
-            len(scored.y),
-            note="gap of a perfectly fair classifier on these counts; high is its 95 % quantile",
-        )
+    return dict(zip(RATES, parts, strict=True))
 
 
-def _members(scored: ScoredRows) -> Iterator[tuple[object, NDArray[np.bool_]]]:
-    for code, group in enumerate(scored.groups.labels):
-        yield group, scored.groups.codes == code
-    yield None, np.ones(len(scored.y), dtype=bool)
-
-
-def _rate(metric: str, group: object, sample: Floats, *, error: float, exact: bool) -> Record:
-    if not len(sample):
-        note = _UNDEFINED.get(metric.removeprefix(EXPECTED), "undefined: no rows")
-        return Record(metric, group, float("nan"), 0.0, 1.0, 0, note=note)
-    if exact:
-        low, high = map(float, binomial_interval(sample.sum(), len(sample), error=error))
-    else:
-        low, high = bounded_mean_interval(sample, error=error)
-    return Record(metric, group, float(sample.mean()), low, high, len(sample))
-
-
-def _families(scored: ScoredRows, scores: NDArray[Any], *, exact: bool) -> dict[str, RateFamily]:
-    codes, n_groups = scored.groups.codes, len(scored.groups.labels)
-    families = {}
-    for name, (value, rows) in rate_parts(scores, scored.y).items():
-        samples = group_samples(value, rows, codes=codes, n_groups=n_groups)
-        hits, counts = [sample.sum() for sample in samples], [len(sample) for sample in samples]
-        bounds = binomial_bounds(hits, counts) if exact else bounded_mean_bounds(samples)
-        families[name] = RateFamily(means_of(samples), bounds)
-    return families
-
-
-def _gap_ends(
-    families: dict[str, RateFamily], *, confidence: float
-) -> dict[str, tuple[float, float]]:
-    odds = families["true_positive_rate"], families["false_positive_rate"]
+def rate_samples(
+    scores: ArrayLike, y: NDArray[np.integer[Any]], groups: Groups
+) -> dict[str, list[Floats]]:
+    """Return, for every rate, what it is the mean of: one sample per group, then all rows."""
+    value = np.asarray(scores, dtype=np.float64)
+    everyone = np.ones(len(y), dtype=bool)
+    parts = (
+        (value, everyone),
+        (value, y == 1),
+        (value, y == 0),
+        (np.abs(value - y), everyone),
+    )
     return {
-        "demographic_parity": gap_interval(families["selection_rate"], confidence=confidence),
-        "equalized_odds_sum": gap_interval(*odds, confidence=confidence),
-        "equalized_odds_max": largest_gap_interval(*odds, confidence=confidence),
+        name: [
+            *(averaged[rows & (groups.codes == code)] for code in range(len(groups.labels))),
+            averaged[rows],
+        ]
+        for name, (averaged, rows) in zip(RATES, parts, strict=True)
     }
 
 
-def _gap_note(gap: float, low: float, floor: NoiseFloor) -> str:
-    if np.isnan(gap):
-        return "undefined: fewer than two groups have the rate"
-    # One of two rates may differ for sure though their sum, or maximum, is within the noise.
-    if gap > floor.quantile or low > 0.0:
-        return ""
-    return (
-        "the data cannot tell this gap from none: on these counts a perfectly fair classifier "
-        f"shows {floor.mean:.4f} on average and up to {floor.quantile:.4f} in 95 % of samples"
-    )
+def rate_range(rates: ArrayLike) -> Floats:
+    """Return largest minus smallest rate along the last axis, over the defined ones.
+
+    NaN where fewer than two are defined.
+    """
+    values = np.asarray(rates, dtype=np.float64)
+    undefined = np.isnan(values)
+    highest = np.where(undefined, -np.inf, values).max(axis=-1)
+    lowest = np.where(undefined, np.inf, values).min(axis=-1)
+    enough = (~undefined).sum(axis=-1) > 1
+    # Where nothing is defined the difference is infinite, and is not taken.
+    gaps = np.full(highest.shape, np.nan)
+    np.subtract(highest, lowest, out=gaps, where=enough)
+    return gaps
+
+
+def gaps_of(rates: Rates) -> dict[str, Floats]:
+    """Return the three gaps between the groups; the last entry, all rows, takes no part."""
+    return named_gaps(*(rate_range(rates[name][..., :-1]) for name in RATES[:3]))
+
+
+def named_gaps(
+    selection: Floats, true_positive: Floats, false_positive: Floats
+) -> dict[str, Floats]:
+    """Return the three gaps from the gaps of single rates."""
+    parts = (selection, true_positive + false_positive, np.maximum(true_positive, false_positive))
+    return dict(zip(GAPS, parts, strict=True))
+
+
+def measure(decisions: ArrayLike, y: NDArray[np.integer[Any]], groups: Groups) -> dict[str, float]:
+    """Return accuracy, the three gaps and the selection rate of decisions that are 0 or 1.
+
+    Examples
+    --------
+    >>> groups = Groups(("a", "b"), np.array([0, 0, 1, 1]))
+    >>> found = measure([1, 1, 0, 1], np.array([0, 1, 0, 1]), groups)
+    >>> found["accuracy"], found["demographic_parity"], found["equalized_odds_sum"]
+    (0.75, 0.5, 1.0)
+    """
+    counts, sums = cell_sums(decisions, y, groups)
+    rates = rates_of(counts, sums)
+    correct = counts[:, 0].sum() - sums[:, 0].sum() + sums[:, 1].sum()
+    return {
+        "accuracy": float(correct / counts.sum()),
+        **{name: float(gap) for name, gap in gaps_of(rates).items()},
+        "selection_rate": float(rates["selection_rate"][-1]),
+    }
+
+
+def _with_everyone(cells: Floats) -> Floats:
+    return np.concatenate([cells, cells.sum(axis=-2, keepdims=True)], axis=-2)
+
+
+def _share(part: Floats, whole: Floats) -> Floats:
+    whole = np.broadcast_to(whole, part.shape)
+    share = np.full(part.shape, np.nan)
+    np.divide(part, whole, out=share, where=whole > 0)
+    return share

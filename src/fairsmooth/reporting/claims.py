@@ -27,7 +27,7 @@ class ClaimAnswers:
 def answer_claims(experiment: Experiment, rows: pd.DataFrame) -> list[ClaimAnswers]:
     """Ask every claim of the printed numbers, where it can be, and of every encoding that ran."""
     printed = read_printed(experiment.printed)
-    sources = [encoding for encoding in ENCODINGS if (rows["encoding"] == encoding).any()]
+    sources = list(dict.fromkeys(rows["encoding"]))
     answers = []
     for claim in experiment.claims:
         verdicts = {PRINTED: claim.predicate(printed)} if claim.printed else {}

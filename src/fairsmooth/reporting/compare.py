@@ -5,19 +5,20 @@ from collections.abc import Sequence
 
 import pandas as pd
 
+from fairsmooth.datasets import entry
 from fairsmooth.experiments import (
-    CONTENDERS,
     ENCODINGS,
     HOLDS,
     Experiment,
     estimate,
+    in_order,
+    label_of,
     read_printed,
     sign_of,
     standard_error,
 )
 from fairsmooth.reporting.tables import Cell, Table
 
-LABELS = {each.name: each.label for each in CONTENDERS}
 METRICS = {
     "accuracy": "accuracy",
     "demographic_parity": "ΔDP",
@@ -47,7 +48,9 @@ def comparison_tables(experiment: Experiment, rows: pd.DataFrame) -> list[Table]
     the best. ``≠`` marks a printed number that neither encoding's interval contains.
     """
     printed = read_printed(experiment.printed)
-    return [_case_table(experiment, case, rows, printed) for case in experiment.cases]
+    # Datasets that were asked for by name come after the paper's.
+    cases = dict.fromkeys([*experiment.cases, *rows["case"]])
+    return [_case_table(experiment, case, rows, printed) for case in cases]
 
 
 def case_name(case: str) -> str:
@@ -58,8 +61,8 @@ def case_name(case: str) -> str:
     >>> case_name("compas-race")
     'COMPAS, race'
     """
-    dataset, sensitive = case.split("-")
-    return f"{ {'adult': 'Adult', 'compas': 'COMPAS'}[dataset] }, {sensitive}"
+    dataset, sensitive = case.split("-", 1)
+    return f"{entry(dataset).title}, {sensitive}"
 
 
 def metric_name(metric: str) -> str:
@@ -71,9 +74,8 @@ def _case_table(
     experiment: Experiment, case: str, rows: pd.DataFrame, printed: pd.DataFrame
 ) -> Table:
     ours, theirs = rows[rows["case"] == case], printed[printed["case"] == case]
-    present = set(ours["method"]) | set(theirs["method"])
-    methods = [name for name in LABELS if name in present]
-    columns: list[list[Cell]] = [[Cell(LABELS[name]) for name in methods]]
+    methods = in_order([*ours["method"], *theirs["method"]])
+    columns: list[list[Cell]] = [[Cell(label_of(name)) for name in methods]]
     for metric in experiment.metrics:
         # No printed column where the paper has no such number.
         if metric in theirs and theirs[metric].notna().any():

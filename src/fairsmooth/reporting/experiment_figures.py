@@ -10,18 +10,18 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 
-from fairsmooth.experiments import MAIN_METRICS, Experiment, standard_error
-from fairsmooth.reporting.compare import LABELS, case_name, metric_name
+from fairsmooth.experiments import (
+    MAIN_METRICS,
+    Experiment,
+    in_order,
+    label_of,
+    standard_error,
+)
+from fairsmooth.reporting.compare import case_name, metric_name
+from fairsmooth.reporting.figures import _STYLE as FIGURE_STYLE
 from fairsmooth.reporting.figures import COLOURS
 
-_STYLE: Any = {
-    "font.size": 9.5,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.edgecolor": "#888888",
-    "svg.fonttype": "none",
-    "svg.hashsalt": "fairsmooth",
-}
+_STYLE: Any = {**FIGURE_STYLE, "font.size": 9.5}
 _AXES = {
     "partition": "share of the test rows",
     "group_ratio": "share of the group in training",
@@ -53,7 +53,7 @@ def draw(experiment: Experiment, rows: pd.DataFrame) -> Figure | None:
         return draws_figure(rows)
     if len(experiment.sweep) > 1:
         return parameter_figure(rows, tuple(experiment.sweep))
-    return method_figure(rows, experiment.cases)
+    return method_figure(rows, list(dict.fromkeys([*experiment.cases, *rows["case"]])))
 
 
 def method_figure(rows: pd.DataFrame, cases: Sequence[str]) -> Figure:
@@ -112,19 +112,19 @@ def draws_figure(rows: pd.DataFrame) -> Figure:
 
 
 def _method_panel(axes: Axes, rows: pd.DataFrame, metric: str) -> None:
-    present = [name for name in LABELS if name in set(rows["method"])]
+    present = in_order(rows["method"])
     background = [name for name in present if name not in _FOREGROUND]
     for name in present:
-        front = name in _FOREGROUND
-        place = 0 if front else background.index(name) % len(_MARKS)
+        stands_out = name in _FOREGROUND
+        place = 0 if stands_out else background.index(name) % len(_MARKS)
         _curve(
             axes,
             rows[rows["method"] == name],
             metric,
-            label=LABELS[name],
+            label=label_of(name),
             colour=_FOREGROUND.get(name, _PALE[place]),
-            mark="" if front else _MARKS[place],
-            width=2.2 if front else 1.0,
+            mark="" if stands_out else _MARKS[place],
+            width=2.2 if stands_out else 1.0,
         )
     axis = str(rows["axis"].iloc[0]) if len(rows) else ""
     axes.set_xlabel(_AXES.get(axis, axis))

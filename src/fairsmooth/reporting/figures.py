@@ -110,7 +110,7 @@ def shift_panels(curves: Mapping[str, pd.DataFrame], *, title: str) -> Figure:
         for axes in panels[len(curves) :]:
             axes.set_visible(False)
         panels[0].set_ylim(bottom=0.0)
-        figure.suptitle(title, x=0.01, ha="left", fontsize=10.5)
+        figure.suptitle(title, x=0.01, ha="left", fontsize=10.5, parse_math=False)
         handles, labels = panels[0].get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside lower left", ncols=3, frameon=False, fontsize=9)
     return figure

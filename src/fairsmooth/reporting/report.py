@@ -3,7 +3,7 @@
 import os
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, Undefined, select_autoescape
+from jinja2 import Undefined
 from markupsafe import Markup
 
 import fairsmooth
@@ -13,6 +13,7 @@ from fairsmooth.core.labels import group_text
 from fairsmooth.core.outward import upper_text
 from fairsmooth.metrics import Audit
 from fairsmooth.reporting import figures
+from fairsmooth.reporting.page import render
 from fairsmooth.tables.provenance import Provenance
 
 _RATES = {
@@ -63,27 +64,19 @@ def render_report(
     held_out: bool = False,
 ) -> str:
     """Return the page as text."""
-    environment = Environment(
-        loader=PackageLoader("fairsmooth.reporting"),
-        autoescape=select_autoescape(("html",)),
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters["number"] = _number
-    environment.filters["bound"] = _bound
-    environment.filters["group_text"] = _group
-    return environment.get_template("report.html").render(
-        title=title,
-        version=fairsmooth.__version__,
-        certificate=certificate,
-        certificate_lines=[] if certificate is None else str(certificate).splitlines(),
-        provenance=provenance,
-        rows="held-out rows" if held_out else "audited rows",
-        summary=audit.summary(),
-        audit=audit,
-        figures=_figures(audit),
-        shift_figures=_shift_figures(audit),
-    )
+    context = {
+        "title": title,
+        "version": fairsmooth.__version__,
+        "certificate": certificate,
+        "certificate_lines": [] if certificate is None else str(certificate).splitlines(),
+        "provenance": provenance,
+        "rows": "held-out rows" if held_out else "audited rows",
+        "summary": audit.summary(),
+        "audit": audit,
+        "figures": _figures(audit),
+        "shift_figures": _shift_figures(audit),
+    }
+    return render("report.html", context, {"number": _number, "bound": _bound, "group": _group})
 
 
 def _figures(audit: Audit) -> list[Markup]:

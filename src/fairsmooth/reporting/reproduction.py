@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from jinja2 import Environment, PackageLoader, select_autoescape
 from markupsafe import Markup
 
 import fairsmooth
@@ -23,13 +22,15 @@ from fairsmooth.experiments import (
     Selection,
     Store,
     jobs_of,
+    label_of,
     rows_of,
 )
-from fairsmooth.reporting.claims import ClaimAnswers, answer_claims
-from fairsmooth.reporting.compare import LABELS, comparison_tables
+from fairsmooth.reporting.claims import PRINTED, ClaimAnswers, answer_claims
+from fairsmooth.reporting.compare import comparison_tables
 from fairsmooth.reporting.experiment_figures import draw
 from fairsmooth.reporting.figures import as_svg
-from fairsmooth.reporting.sweep_tables import ceiling_table, draws_table
+from fairsmooth.reporting.page import render
+from fairsmooth.reporting.sweep_tables import ceiling_table, draws_table, tradeoff_table
 from fairsmooth.reporting.tables import Table
 
 OUTCOMES = (HOLDS, FAILS, UNKNOWN)
@@ -44,6 +45,13 @@ class Section:
     figures: dict[str, Markup]
     claims: list[ClaimAnswers]
     failures: list[str] = field(default_factory=list)
+
+    @property
+    def sources(self) -> list[str]:
+        """What the claims were put to, in the order of the columns."""
+        asked = {source for answers in self.claims for source in answers.verdicts}
+        usual = [PRINTED, *ENCODINGS]
+        return usual if asked & set(usual) else sorted(asked)
 
 
 def write_reproduction(
@@ -69,16 +77,15 @@ def write_reproduction(
         "profile": profile,
         "command": command,
         "version": fairsmooth.__version__,
-        "encodings": ENCODINGS,
-        "outcomes": OUTCOMES,
     }
     figures = _atomic.ensure_folder(folder / "figures")
     for section in sections:
         for encoding, figure in section.figures.items():
             name = f"{section.experiment.name}-{encoding}.svg"
             _atomic.write_bytes(figures / name, str(figure).encode())
-    for name in ("index.html", "index.md"):
-        _atomic.write_bytes(folder / name, _render(name, context).encode())
+    for name in ("html", "md"):
+        page = render(f"reproduction.{name}", context)
+        _atomic.write_bytes(folder / f"index.{name}", page.encode())
     _write_rows(folder / "rows.parquet", list(tables.values()))
     _atomic.write_bytes(folder / "summary.json", (json.dumps(summary, indent=2) + "\n").encode())
     return summary
@@ -127,7 +134,7 @@ def count_outcomes(sections: Sequence[Section]) -> dict[str, dict[str, int]]:
 
 
 def _section(experiment: Experiment, rows: pd.DataFrame) -> Section:
-    makers = {"draws": draws_table, "ceiling": ceiling_table}
+    makers = {"draws": draws_table, "ceiling": ceiling_table, "tradeoff": tradeoff_table}
     if experiment.kind in makers:
         tables = [makers[experiment.kind](experiment, rows)]
     else:
@@ -150,8 +157,7 @@ def _figures(experiment: Experiment, rows: pd.DataFrame) -> dict[str, Markup]:
 def _failures(rows: pd.DataFrame) -> list[str]:
     failed = rows[rows["status"] == "failed"].to_dict("records")
     texts = [
-        f"{LABELS.get(row['method'], row['method'])}, {row['case']}, {row['encoding']}: "
-        f"{row['reason']}"
+        f"{label_of(row['method'])}, {row['case']}, {row['encoding']}: {row['reason']}"
         for row in failed
     ]
     return list(dict.fromkeys(texts))
@@ -162,14 +168,3 @@ def _write_rows(path: Path, tables: Sequence[pd.DataFrame]) -> None:
     joined = pd.concat(filled, ignore_index=True) if filled else pd.DataFrame()
     with _atomic.replacing(path) as temporary:
         joined.to_parquet(temporary, index=False)
-
-
-def _render(name: str, context: dict[str, Any]) -> str:
-    environment = Environment(
-        loader=PackageLoader("fairsmooth.reporting"),
-        autoescape=select_autoescape(("html",)),
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    template = {"index.html": "reproduction.html", "index.md": "reproduction.md"}[name]
-    return environment.get_template(template).render(**context)

@@ -1,4 +1,4 @@
-"""Tables of the experiments that have no methods to compare: draws and ceilings."""
+"""Tables of the experiments that no printed column stands beside: draws, ceilings, trade-off."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -35,6 +35,20 @@ def ceiling_table(experiment: Experiment, rows: pd.DataFrame) -> Table:
         lines.append((*cells, Cell(f"{printed[row['case']]:.2f}", style="printed")))
     names = tuple(metric_name(name) for name in experiment.metrics)
     return Table("", ("case", "encoding", *names, "printed"), tuple(lines))
+
+
+def tradeoff_table(experiment: Experiment, rows: pd.DataFrame) -> Table:
+    """Return one line per case and method, means over the trials."""
+    lines = []
+    for (case, method), part in rows.groupby(["case", "method"], sort=False):
+        known = part.dropna(axis=1, how="all")
+        cells = [Cell(case_name(str(case))), Cell(str(method))]
+        cells += [
+            Cell(with_error(known[name]) if name in known else "–") for name in experiment.metrics
+        ]
+        lines.append(tuple(cells))
+    names = tuple(metric_name(name) for name in experiment.metrics)
+    return Table("", ("case", "method", *names), tuple(lines))
 
 
 def _figure(row: Mapping[Any, Any], name: str) -> str:

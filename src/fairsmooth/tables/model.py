@@ -7,7 +7,6 @@ from typing import Any, Self
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from torch import nn
 
 from fairsmooth import _validate
@@ -28,9 +27,8 @@ from fairsmooth.metrics import Audit
 from fairsmooth.persistence import read_model, save
 from fairsmooth.tables.auditing import AuditedRows
 from fairsmooth.tables.provenance import Provenance
-from fairsmooth.tables.scoring import kept_columns, matrix_of, score
+from fairsmooth.tables.scoring import Reasons, kept_columns, matrix_of, refuse_reasons, score
 
-Reasons = NDArray[np.object_]
 _MEASURED = ("accuracy", "demographic_parity", "equalized_odds_sum", "equalized_odds_max")
 _SAME_TABLE = (
     "This is the table that the model was trained from: most of its rows were used for training."
@@ -211,7 +209,7 @@ class TableModel:
             _validate.known_column(name, list(frame.columns), where="the table")
         features, reasons = self._features(frame, unknown)
         if strict:
-            _refuse(reasons, first_row=first_row)
+            refuse_reasons(reasons, first_row=first_row)
         written = score(self.classifier, features, reasons).frame(
             self.classifier.groups_,
             self._labels(),
@@ -244,7 +242,7 @@ class TableModel:
         usable, dropped = usable_rows(table, roles, strict=strict)
         y = known_label_codes(table[roles.label][usable], known.to_dict())
         features, reasons = self._features(table, unknown)
-        _refuse(reasons[usable])
+        refuse_reasons(reasons[usable])
         groups = sensitive_frame(table, roles)
         return AuditedRows(features[usable], y, groups[usable], (*notes, *dropped))
 
@@ -310,10 +308,3 @@ class TableModel:
             negative, positive = self.classifier.classes_.tolist()
             return negative, positive
         return self.provenance.negative, self.provenance.positive
-
-
-def _refuse(reasons: Reasons, *, first_row: int = 0) -> None:
-    bad = np.flatnonzero([reason is not None for reason in reasons])
-    if len(bad):
-        more = f" {len(bad) - 1} more rows cannot be used." if len(bad) > 1 else ""
-        raise InputError(f"Row {first_row + int(bad[0]) + 1}: {reasons[bad[0]]}.{more}")

@@ -13,6 +13,7 @@ from fairsmooth.core.labels import group_text
 from fairsmooth.estimator import FairSmoothClassifier
 from fairsmooth.exceptions import InputError
 
+Reasons = NDArray[np.object_]
 REASON = "reason"
 _DTYPES = {bool: "boolean", int: "Int64", float: "Float64"}
 
@@ -33,7 +34,7 @@ class Scores:
 
     probability: Floats
     intervals: Floats
-    reasons: NDArray[np.object_]
+    reasons: Reasons
 
     def frame(
         self, groups: Sequence[Hashable], labels: tuple[Any, Any], *, threshold: float
@@ -51,7 +52,7 @@ class Scores:
         return pd.DataFrame(columns)
 
 
-def score(classifier: FairSmoothClassifier, features: Any, reasons: NDArray[np.object_]) -> Scores:
+def score(classifier: FairSmoothClassifier, features: Any, reasons: Reasons) -> Scores:
     """Score rows once; rows with a reason not to are left out and come back as NaN."""
     n_rows = len(features)
     usable = np.array([reason is None for reason in reasons], dtype=bool)
@@ -59,9 +60,16 @@ def score(classifier: FairSmoothClassifier, features: Any, reasons: NDArray[np.o
     intervals = np.full((n_rows, len(classifier.groups_), 2), np.nan)
     if usable.any():
         rows = features if usable.all() else features[usable]
-        checked = classifier._checked(rows)
-        probability[usable], intervals[usable] = classifier.rule_.scores_and_intervals(checked)
+        probability[usable], intervals[usable] = classifier.predict_with_interval(rows)
     return Scores(probability, intervals, reasons)
+
+
+def refuse_reasons(reasons: Reasons, *, first_row: int = 0) -> None:
+    """Raise the first reason, with the row it is about, if there is any."""
+    bad = np.flatnonzero([reason is not None for reason in reasons])
+    if len(bad):
+        more = f" {len(bad) - 1} more rows cannot be used." if len(bad) > 1 else ""
+        raise InputError(f"Row {first_row + int(bad[0]) + 1}: {reasons[bad[0]]}.{more}")
 
 
 def with_reason_column(scored: pd.DataFrame) -> pd.DataFrame:
@@ -92,7 +100,7 @@ def kept_columns(table: pd.DataFrame, names: Sequence[str], written: Sequence[st
     return table[list(dict.fromkeys(names))].reset_index(drop=True)
 
 
-def matrix_of(classifier: FairSmoothClassifier, table: pd.DataFrame) -> NDArray[np.float64]:
+def matrix_of(classifier: FairSmoothClassifier, table: pd.DataFrame) -> pd.DataFrame | Floats:
     """Return the features of a classifier that was saved without an encoder."""
     names = getattr(classifier, "feature_names_in_", None)
     count = classifier.n_features_in_
@@ -112,5 +120,5 @@ def matrix_of(classifier: FairSmoothClassifier, table: pd.DataFrame) -> NDArray[
         ) from error
     if not np.isfinite(matrix).all():
         row = int(np.argmax(~np.isfinite(matrix).all(axis=1)))
-        raise InputError(f"Expected finite numbers, got a missing or infinite one in row {row}.")
-    return matrix
+        raise InputError(f"Expected finite numbers, got a missing or infinite one in row {row + 1}.")
+    return matrix if names is None else pd.DataFrame(matrix, columns=names)

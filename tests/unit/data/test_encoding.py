@@ -123,7 +123,9 @@ def test_missing_category_that_training_did_not_have():
 
 def test_new_category_names_column_value_and_choices():
     encoder = one_column(list("abd"))
-    with pytest.raises(InputError, match=r"\('a', 'b', 'd'\), got 'e', 'f' \(the first in row 1\)\. Cor"):
+    with pytest.raises(
+        InputError, match=r"\('a', 'b', 'd'\), got 'e', 'f' \(the first in row 1\)\. Cor"
+    ):
         encode(encoder, list("fae"))
     ignoring = one_column(list("abd"), unknown="ignore")
     np.testing.assert_array_equal(encode(ignoring, ["e", "b"]), [[0, 0, 0], [0, 1, 0]])
@@ -177,7 +179,9 @@ def test_text_where_numbers_were_learned():
 
 def test_numbers_too_large_to_standardise():
     encoder = one_column([1.25, 1.5, 1.75], numeric="standardised")
-    with pytest.raises(InputError, match=r"column 'c'.* one too large to scale .* row 1: 1e\+308\)"):
+    with pytest.raises(
+        InputError, match=r"column 'c'.* one too large to scale .* row 1: 1e\+308\)"
+    ):
         encode(encoder, [1e308])
 
 

@@ -1,6 +1,6 @@
 import pytest
 
-from fairsmooth.datasets import adult, load_adult, load_compas
+from fairsmooth.datasets import entry, load_adult, load_compas
 from fairsmooth.datasets._embedded import read_table
 from fairsmooth.exceptions import FairSmoothError
 
@@ -11,10 +11,10 @@ def test_damaged_file_is_refused():
 
 
 def test_callers_cannot_alter_what_others_read():
-    first = read_table("adult.parquet", adult.CHECKSUM)
+    first = read_table("adult.parquet", entry("adult").checksum)
     first.loc[:, "age"] = -1
     del first["sex"]
-    second = read_table("adult.parquet", adult.CHECKSUM)
+    second = read_table("adult.parquet", entry("adult").checksum)
     assert (second["age"] > 0).all()
     assert "sex" in second
 

@@ -1,18 +1,20 @@
 import numpy as np
 import pytest
 
+from fairsmooth.data.groups import Groups
 from fairsmooth.metrics.noise_floor import noise_floor
 
 
 def _sample(counts, rate, rng):
     codes = np.repeat(np.arange(len(counts)), counts)
     y = rng.integers(0, 2, len(codes))
-    return (rng.random(len(codes)) < rate).astype(float), y, codes
+    groups = Groups(tuple(range(len(counts))), codes)
+    return (rng.random(len(codes)) < rate).astype(float), y, groups
 
 
 def test_two_groups_follow_the_normal_law():
-    decisions, y, codes = _sample([4000, 6000], 0.3, np.random.default_rng(0))
-    floor = noise_floor(decisions, y, codes, n_groups=2, n_draws=40_000)["demographic_parity"]
+    decisions, y, groups = _sample([4000, 6000], 0.3, np.random.default_rng(0))
+    floor = noise_floor(decisions, y, groups, n_draws=40_000)["demographic_parity"]
     p = decisions.mean()
     spread = np.sqrt(p * (1 - p) * (1 / 4000 + 1 / 6000))
     # The gap is the absolute value of a normal with this spread.
@@ -21,21 +23,21 @@ def test_two_groups_follow_the_normal_law():
 
 
 def test_floors_of_sum_and_maximum_are_ordered():
-    decisions, y, codes = _sample([900, 500, 700], 0.4, np.random.default_rng(1))
-    floors = noise_floor(decisions, y, codes, n_groups=3)
+    decisions, y, groups = _sample([900, 500, 700], 0.4, np.random.default_rng(1))
+    floors = noise_floor(decisions, y, groups)
     assert floors["equalized_odds_max"].mean < floors["equalized_odds_sum"].mean
     assert floors["equalized_odds_sum"].mean < 2 * floors["equalized_odds_max"].mean
 
 
 def test_the_seed_decides():
     sample = _sample([50, 60], 0.5, np.random.default_rng(2))
-    first = noise_floor(*sample, n_groups=2)
-    assert first == noise_floor(*sample, n_groups=2)
-    assert first != noise_floor(*sample, n_groups=2, random_state=1)
+    first = noise_floor(*sample)
+    assert first == noise_floor(*sample)
+    assert first != noise_floor(*sample, random_state=1)
 
 
 def test_a_group_without_positives_has_no_floor():
-    codes = np.array([0, 0, 1, 1])
-    floors = noise_floor(np.array([1, 0, 1, 0]), np.array([1, 0, 0, 0]), codes, n_groups=2)
+    groups = Groups(("a", "b"), np.array([0, 0, 1, 1]))
+    floors = noise_floor(np.array([1, 0, 1, 0]), np.array([1, 0, 0, 0]), groups)
     assert np.isnan(floors["equalized_odds_sum"].mean)
     assert floors["demographic_parity"].mean > 0

@@ -2,7 +2,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from fairsmooth.exceptions import InputError
-from fairsmooth.metrics._scored import score_rows
+from fairsmooth.metrics.scored import score_rows
 
 
 def test_without_a_certificate_there_is_no_own_classifier(case):

@@ -101,8 +101,9 @@ class Utf8Stream(io.RawIOBase):
     def _decode(self, raw: bytes, *, final: bool) -> bytes:
         try:
             text = self._decoder.decode(raw, final)
-        except UnicodeDecodeError as error:
-            line = self._line + raw[: error.start].count(b"\n")
+        except UnicodeError as error:
+            # A missing byte order mark has no place.
+            line = self._line + raw[: getattr(error, "start", 0)].count(b"\n")
             raise InputError(
                 f"Expected {self.encoding.upper()} text in {self._path}, got other bytes near "
                 f"line {line}. Name its encoding, such as latin-1 or cp1252."

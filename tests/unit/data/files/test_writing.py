@@ -37,7 +37,7 @@ def test_what_cannot_be_written(tmp_path):
         write_chunks(tmp_path / "t.xlsx", [TABLE])
     with pytest.raises(InputError, match=r"ends in \.csv, \.tsv"):
         write_chunks(tmp_path / "t.json", [TABLE])
-    with pytest.raises(InputError, match="rows to write to .*, got none, not even a header"):
+    with pytest.raises(InputError, match=r"rows to write to .*, got none, not even a header"):
         write_chunks(tmp_path / "t.csv", [])
     mixed = pd.DataFrame({"a": [1, "x"]}, dtype=object)
     with pytest.raises(InputError, match="columns that Parquet can hold"):

@@ -1,0 +1,1 @@
+"""What the paper says, as predicates over rows, and their verdicts."""

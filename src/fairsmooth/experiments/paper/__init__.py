@@ -1,0 +1,1 @@
+"""The paper's tables and figures: declarations only, found by presence."""

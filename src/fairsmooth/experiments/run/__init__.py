@@ -1,0 +1,1 @@
+"""From declarations to rows: plan, jobs, store, runner."""

@@ -1,0 +1,85 @@
+"""One piece of work, named by everything that can change its outcome."""
+
+import hashlib
+import json
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import fairsmooth
+from fairsmooth._random import seed_from
+
+
+@dataclass(frozen=True)
+class Job:
+    """A choice among candidates, a fit, a timing of sampling, a ceiling, or a trade-off.
+
+    Two experiments that need the same fit make equal jobs, so it runs once.
+
+    Attributes
+    ----------
+    kind : {"choice", "fit", "draws", "ceiling", "tradeoff"}
+        What is done.
+    case, encoding : str
+        Such as ``adult-sex`` and ``binned``.
+    trial : int
+        Which random split.
+    contender : str
+        Which method, by name; one from outside with the digest of its file.
+    parameters : tuple of pairs
+        Given parameters, instead of chosen ones.
+    group_ratio : float or None
+        Share of the group in training, if it is changed.
+    chosen : bool
+        Whether parameters come from the choice of the same case, trial and method.
+    n_candidates, max_rows, selection_rows, quick
+        Budget, see :class:`Profile`.
+    extra : tuple of pairs
+        Settings of one kind of job alone.
+    """
+
+    kind: str
+    case: str
+    encoding: str
+    trial: int = 0
+    contender: str = ""
+    parameters: tuple[tuple[str, Any], ...] = ()
+    group_ratio: float | None = None
+    chosen: bool = False
+    n_candidates: int = 1
+    max_rows: int | None = None
+    selection_rows: int | None = None
+    quick: bool = False
+    extra: tuple[tuple[str, Any], ...] = ()
+
+    @property
+    def key(self) -> str:
+        """A name that equal jobs of one version of the library share."""
+        plain = json.dumps({**asdict(self), "version": fairsmooth.__version__}, sort_keys=True)
+        return hashlib.sha256(plain.encode()).hexdigest()[:20]
+
+    @property
+    def dataset(self) -> str:
+        """The dataset's name."""
+        return self.case.split("-", 1)[0]
+
+    @property
+    def sensitive(self) -> str:
+        """The sensitive attribute."""
+        return self.case.split("-", 1)[1]
+
+    @property
+    def split_seed(self) -> int:
+        """Seed of the split: the same for all methods and encodings."""
+        return _seed("split", self.case, self.trial)
+
+    @property
+    def seed(self) -> int:
+        """Seed of the method: named, so that adding one never moves another's."""
+        # A method from outside carries the digest of its file, which is not to move its seed.
+        name = self.contender.partition("@")[0]
+        return _seed(self.kind, self.case, self.encoding, name, self.trial)
+
+
+def _seed(*names: object) -> int:
+    # scikit-learn takes 32 bits.
+    return seed_from(0, "reproduce", *names) % 2**32

@@ -1,0 +1,132 @@
+"""Which jobs an experiment needs, and which row each of them makes."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+from fairsmooth.datasets import entry
+from fairsmooth.experiments.declaration import Experiment
+from fairsmooth.experiments.run.field import taking_part
+from fairsmooth.experiments.run.job import Job
+from fairsmooth.experiments.run.profiles import ENCODINGS, Profile, thinned
+from fairsmooth.experiments.run.selection import EVERYTHING, Selection
+from fairsmooth.experiments.run.tradeoff import CEILINGS, ENTRANTS
+
+PARTITION, GROUP_RATIO = "partition", "group_ratio"
+
+
+@dataclass(frozen=True)
+class Point:
+    """One row to come: an experiment, the job behind it, and its place on an axis."""
+
+    experiment: str
+    job: Job
+    method: str
+    axis: str = ""
+    value: float | None = None
+
+
+def points_of(
+    experiment: Experiment, profile: Profile, selection: Selection = EVERYTHING
+) -> list[Point]:
+    """Return every row that an experiment is to have."""
+    if experiment.kind == "fit":
+        points = _fit_points(experiment, profile, selection)
+    else:
+        makers = {
+            "draws": _draws_points, "ceiling": _ceiling_points, "tradeoff": _tradeoff_points,
+        }  # fmt: skip
+        points = makers[experiment.kind](experiment, profile)
+    return [point for point in points if selection.keeps(point.job)]
+
+
+def choice_of(job: Job) -> Job:
+    """Return the job that chooses the parameters of a fit: the same for every group ratio."""
+    return replace(job, kind="choice", group_ratio=None, chosen=False)
+
+
+def _fit_points(experiment: Experiment, profile: Profile, selection: Selection) -> Iterator[Point]:
+    for base in _bases(experiment, profile, selection):
+        if not experiment.sweep:
+            yield Point(experiment.name, _with_choice(base, profile), base.contender)
+        focused = not experiment.focus or base.contender in experiment.focus
+        count = profile.n_points if focused else profile.n_points_others
+        for axis, values in experiment.sweep.items():
+            # Partitions cost nothing: every fit is measured on all of them anyway.
+            kept = values if axis == PARTITION else thinned(values, count)
+            for value in kept:
+                job = _swept(base, experiment, profile, axis=axis, value=value)
+                yield Point(experiment.name, job, base.contender, axis, value)
+
+
+def _bases(experiment: Experiment, profile: Profile, selection: Selection) -> Iterator[Job]:
+    budget: Any = {"max_rows": profile.max_rows, "quick": profile.quick}
+    methods = taking_part(experiment, selection.outside)
+    for case in (*experiment.cases, *selection.further_cases()):
+        known = entry(case.split("-", 1)[0]).available
+        for encoding in (each for each in ENCODINGS if each in known):
+            for trial in range(profile.n_trials):
+                for method in methods:
+                    yield Job("fit", case, encoding, trial, method.name, **budget)
+
+
+def _with_choice(job: Job, profile: Profile) -> Job:
+    if profile.n_candidates == 1:
+        return job
+    return replace(
+        job,
+        chosen=True,
+        n_candidates=profile.n_candidates,
+        selection_rows=profile.selection_rows,
+    )
+
+
+def _swept(base: Job, experiment: Experiment, profile: Profile, *, axis: str, value: float) -> Job:
+    if axis == PARTITION:
+        return _with_choice(base, profile)
+    if axis == GROUP_RATIO:
+        return _with_choice(replace(base, group_ratio=value), profile)
+    return replace(base, parameters=_pairs({**experiment.fixed, axis: value}))
+
+
+def _draws_points(experiment: Experiment, profile: Profile) -> Iterator[Point]:
+    ((axis, values),) = experiment.sweep.items()
+    numbers = tuple(int(value) for value in values if value <= profile.max_draws)
+    extra = _pairs({"n_draws": numbers, "rows": profile.draws_rows})
+    for case in experiment.cases:
+        for trial in range(profile.n_trials):
+            for model, parameters in experiment.fixed.items():
+                job = Job(
+                    "draws",
+                    case,
+                    ENCODINGS[0],
+                    trial,
+                    parameters=_pairs(parameters),
+                    max_rows=profile.max_rows,
+                    extra=extra,
+                )
+                for number in numbers:
+                    yield Point(experiment.name, job, model, axis, number)
+
+
+def _ceiling_points(experiment: Experiment, profile: Profile) -> Iterator[Point]:
+    for case in experiment.cases:
+        for encoding in ENCODINGS:
+            extra = _pairs(experiment.fixed[case])
+            job = Job("ceiling", case, encoding, max_rows=profile.max_rows, extra=extra)
+            yield Point(experiment.name, job, "any")
+
+
+def _tradeoff_points(experiment: Experiment, profile: Profile) -> Iterator[Point]:
+    for case in experiment.cases:
+        extra = _pairs(experiment.fixed[case])
+        for name in ENTRANTS:
+            budget: Any = {"max_rows": profile.max_rows, "quick": profile.quick, "extra": extra}
+            # A ceiling is computed from all rows, so that it has no trials.
+            for trial in range(1 if name in CEILINGS else profile.n_trials):
+                job = Job("tradeoff", case, "raw", trial, name, **budget)
+                yield Point(experiment.name, job, name)
+
+
+def _pairs(settings: Any) -> tuple[tuple[str, Any], ...]:
+    return tuple(sorted(settings.items()))

@@ -1,0 +1,93 @@
+"""The paper's epsilon-fairness, measured on a sample beside its certified bound."""
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from fairsmooth.exceptions import InputError
+from fairsmooth.metrics.rates import cell_sums, rates_of
+from fairsmooth.metrics.record import Record
+from fairsmooth.metrics.scored import ScoredRows
+
+NORMS = {"l1": 1.0, "l2": 2.0, "linf": np.inf}
+
+
+def sample_norm(differences: ArrayLike, p: float) -> float:
+    r"""Return the scale-free norm :math:`|\Omega|^{-1/p}\lVert v\rVert_p` over a sample.
+
+    The mean absolute difference for ``p = 1``, the root mean square for
+    ``p = 2``, the largest for ``p = inf``; none grows with the sample, and each
+    is at most the next. NaN over no rows.
+
+    Differs from the paper, which prints :math:`|\Omega|^{-1}` for every ``p``.
+    On a sample of at least one row that norm is never larger, so what is
+    reported here bounds it too.
+
+    References
+    ----------
+    Definition of epsilon-fairness, Eq. (7) and (8).
+
+    Examples
+    --------
+    >>> [sample_norm([3.0, -4.0], p) for p in (1, 2, float("inf"))]
+    [3.5, 3.5355..., 4.0]
+    """
+    if not p >= 1:
+        raise InputError(f"Expected p >= 1, got p={p!r}.")
+    sizes = np.abs(np.asarray(differences, dtype=np.float64))
+    if not len(sizes):
+        return float("nan")
+    return float(sizes.max() if np.isinf(p) else (sizes**p).mean() ** (1.0 / p))
+
+
+def epsilon_records(scored: ScoredRows) -> Iterator[Record]:
+    """Yield how far the overall score is from each group's own, beside the bound.
+
+    Per group and norm, on the group's own rows (``epsilon_l1``, ``epsilon_l2``,
+    ``epsilon_linf``, the paper's definition) and on all rows
+    (``epsilon_linf_all_rows``, ...), where the certificate holds as well.
+    """
+    own, certificate = scored.own_scores, scored.certificate
+    if own is None or certificate is None:
+        return
+    for code, group in enumerate(scored.groups.labels):
+        differences = scored.scores - own[:, code]
+        members = scored.groups.codes == code
+        for suffix, rows in (("", members), ("_all_rows", np.ones_like(members))):
+            for name, p in NORMS.items():
+                value = sample_norm(differences[rows], p)
+                note = "" if rows.any() else "undefined: no rows"
+                yield Record(
+                    f"epsilon_{name}{suffix}",
+                    group,
+                    value,
+                    count=int(rows.sum()),
+                    bound=certificate.epsilon_by_group[group],
+                    note=note,
+                )
+
+
+def rate_distance_records(scored: ScoredRows) -> Iterator[Record]:
+    """Yield how far each expected rate of a group is from that of its own classifier.
+
+    Each is an average over rows of the group, of scores or of ``|score - label|``,
+    so the certificate bounds it: on this sample, and on any other.
+    """
+    if scored.own_scores is None:
+        return
+    counts, overall = cell_sums(scored.scores, scored.y, scored.groups)
+    rates = rates_of(counts, overall)
+    own = rates_of(*cell_sums(scored.own, scored.y, scored.groups))
+    rows = (counts.sum(axis=1), counts[:, 1], counts[:, 0], counts.sum(axis=1))
+    for (name, values), n_rows in zip(rates.items(), rows, strict=True):
+        distances = np.abs(values - own[name])
+        for code, group in enumerate(scored.groups.labels):
+            yield Record(
+                f"distance_from_own_{name}",
+                group,
+                float(distances[code]),
+                count=int(n_rows[code]),
+                bound=float(scored.epsilons[code]),
+                note="" if n_rows[code] else "undefined: no rows",
+            )

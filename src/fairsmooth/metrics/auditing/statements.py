@@ -1,0 +1,165 @@
+"""What is certified and what is not, in sentences computed from the numbers."""
+
+import math
+from collections.abc import Hashable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from fairsmooth.core.certificate import Certificate
+from fairsmooth.metrics.record import Record, plain
+from fairsmooth.metrics.scored import ScoredRows
+
+Index = Mapping[tuple[str, Hashable | None], Record]
+
+_MOST_PAIRS = 6
+_RATES = "expected selection rate, true positive rate, false positive rate and error rate"
+
+
+@dataclass(frozen=True)
+class Statement:
+    """One sentence, with the number in it.
+
+    Attributes
+    ----------
+    kind : str
+        "rates", "decisions", "disparity", "gap" or "tie".
+    groups : tuple
+        The groups it is about; empty if about all.
+    value : float
+        The number it rests on.
+    certified : bool
+        Whether it holds for every population; else it was measured on the sample.
+    text : str
+        The sentence. Bounds in it are rounded up, proved shares rounded down.
+    """
+
+    kind: str
+    groups: tuple[Hashable, ...]
+    value: float
+    certified: bool
+    text: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data that JSON can hold."""
+        return {name: plain(value) for name, value in vars(self).items()}
+
+
+def certified_statements(scored: ScoredRows, found: Index) -> tuple[Statement, ...]:
+    """Say what holds under any shift, what was proved of the sample, and what is open.
+
+    Parameters
+    ----------
+    scored : ScoredRows
+        The audited rows.
+    found : mapping
+        The records of the audit by metric and group.
+    """
+    certificate = scored.certificate
+    certified: list[Statement] = []
+    if certificate is not None:
+        certified += [_rates(certificate, group) for group in scored.groups.labels]
+        certified += _decisions(scored)
+        certified += _disparities(certificate)
+    return (*certified, *_gaps(found), *_ties(scored.groups.labels, found))
+
+
+def _rates(certificate: Certificate, group: Hashable) -> Statement:
+    bound = certificate.epsilon_by_group[group]
+    whose = f"Under any shift, the {_RATES} of group {_name(group)}"
+    if bound >= 1.0:
+        text = f"Nothing is certified for group {_name(group)}: its bound is {_up(bound)}."
+    elif bound == 0.0:
+        text = f"{whose} are those of its own classifier: the bound is 0."
+    else:
+        text = f"{whose} stay within {_up(bound)} of its own classifier's."
+    return Statement("rates", (group,), float(bound), bound < 1.0, text)
+
+
+def _decisions(scored: ScoredRows) -> Iterator[Statement]:
+    if scored.agreed is None:
+        return
+    for code, group in enumerate(scored.groups.labels):
+        proved = scored.agreed[scored.groups.codes == code, code]
+        if not len(proved):
+            continue
+        text = (
+            f"Of the {len(proved)} rows of group {_name(group)}, {int(proved.sum())} "
+            f"({_down(100 * proved.mean(), 2)} %) are proved to be decided, at the threshold "
+            f"{scored.threshold:g}, as its own classifier decides them; of the other "
+            f"{int((~proved).sum())} nothing is proved."
+        )
+        yield Statement("decisions", (group,), float(proved.mean()), True, text)
+
+
+def _disparities(certificate: Certificate) -> Iterator[Statement]:
+    bounds = certificate.epsilon_by_group
+    pairs = sorted(combinations(certificate.groups, 2), key=lambda p: -bounds[p[0]] - bounds[p[1]])
+    for first, second in pairs if len(pairs) <= _MOST_PAIRS else pairs[:1]:
+        # One rounding up, since each bound is already rounded outward.
+        bound = float(np.nextafter(bounds[first] + bounds[second], np.inf))
+        which = "" if len(pairs) <= _MOST_PAIRS else ", the pair with the largest bound,"
+        text = (
+            f"Under any shift, the difference of an expected rate between groups {_name(first)} "
+            f"and {_name(second)}{which} exceeds the difference between their own classifiers "
+            f"by at most {_up(bound)}."
+        )
+        if bound >= 1.0:
+            text = (
+                f"Nothing is certified about differences between groups {_name(first)} and "
+                f"{_name(second)}{which}: the bound is {_up(bound)}."
+            )
+        yield Statement("disparity", (first, second), bound, bound < 1.0, text)
+
+
+def _gaps(found: Index) -> Iterator[Statement]:
+    names = {
+        "demographic_parity": "the largest difference of selection rates between groups",
+        "equalized_odds_sum": "the sum of the largest differences of true and of false "
+        "positive rates between groups",
+    }
+    for metric, words in names.items():
+        record = found[metric, None]
+        if math.isnan(record.value):
+            text = f"Not certified and not measured: {words} ({record.note})."
+        else:
+            text = (
+                f"Not certified: {words}. Measured on this sample: {record.value:.4f}, "
+                f"between {record.low:.4f} and {record.high:.4f} with the audit's confidence"
+            )
+            text += f"; {record.note}." if record.note else "."
+        yield Statement("gap", (), record.value, False, text)
+
+
+def _ties(groups: tuple[Hashable, ...], found: Index) -> Iterator[Statement]:
+    costs = [(group, found.get(("tying_cost_log_loss", group))) for group in groups]
+    known = [(r.value, g) for g, r in costs if r is not None and not math.isnan(r.value)]
+    if not known:
+        return
+    cost, group = max(known, key=lambda pair: pair[0])
+    text = (
+        "Not certified: that a group's own classifier is the best for it, since they were "
+        "trained with a tie. On this sample the tie cost "
+    )
+    text += (
+        f"at most {cost:.4f} log-loss per row, in group {_name(group)}."
+        if cost > 0
+        else "no group any log-loss."
+    )
+    yield Statement("tie", (group,), cost, False, text)
+
+
+def _name(group: Hashable) -> str:
+    return " / ".join(map(str, group)) if isinstance(group, tuple) else str(group)
+
+
+def _up(value: float, digits: int = 4) -> str:
+    scale = 10**digits
+    return f"{math.ceil(value * scale) / scale:.{digits}f}"
+
+
+def _down(value: float, digits: int) -> str:
+    scale = 10**digits
+    return f"{math.floor(value * scale) / scale:.{digits}f}"

@@ -1,0 +1,1 @@
+"""The same sample under shift: reweightings, worst cases, curves."""

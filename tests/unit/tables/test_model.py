@@ -1,0 +1,258 @@
+import dataclasses
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+from fairsmooth import FairSmoothClassifier
+from fairsmooth.exceptions import InputError
+from fairsmooth.persistence import save
+from fairsmooth.tables import Provenance, TableModel
+from fairsmooth.tables.fitting import Parts, default_classifier, fit_table
+
+N = 400
+ROLES = {"label": "risk", "positive": "good", "sensitive": ["sex"], "ids": ["customer"]}
+OLD = Path(__file__).parents[2] / "data" / "models_v1"
+
+
+@pytest.fixture(scope="module")
+def table():
+    random = np.random.default_rng(1)
+    age = random.integers(20, 70, N)
+    return pd.DataFrame(
+        {
+            "customer": np.arange(N) + 1000,
+            "sex": random.choice(["f", "m"], N),
+            "age": age,
+            "job": random.choice(["clerk", "nurse", "smith"], N),
+            "risk": np.where(age + random.normal(0, 15, N) > 42, "good", "bad"),
+        }
+    )
+
+
+@pytest.fixture(scope="module")
+def model(table):
+    return TableModel.fit(table, **ROLES, random_state=0)
+
+
+def test_it_knows_where_it_came_from(model, table):
+    known = model.provenance
+    assert (known.label, known.positive, known.negative) == ("risk", "good", "bad")
+    assert (known.sensitive, known.ids) == (("sex",), ("customer",))
+    assert known.rows + known.held_out == len(table)
+    assert abs(known.held_out - 0.3 * len(table)) <= 2
+    assert (known.seed, known.test_size) == (0, 0.3)
+    assert re.fullmatch("[0-9a-f]{64}", known.digest)
+    assert re.fullmatch(r"\d{4}-\d\d-\d\d", known.date)
+    assert {"fairsmooth", "torch", "numpy", "python"} <= set(known.versions)
+    assert known.selected == "A row is selected where risk = 'good' is predicted"
+
+
+def test_groups_weigh_by_share_unless_the_user_says_otherwise(model, table):
+    assert model.classifier.group_weights == "share"
+    chosen = FairSmoothClassifier(group_weights="equal", sigma=0.5)
+    other = TableModel.fit(table, **ROLES, classifier=chosen, random_state=0)
+    assert other.classifier.group_weights == "equal"
+    assert other.certificate.sigma == 0.5
+    assert not hasattr(chosen, "rule_")
+
+
+def test_the_split_keeps_groups_and_labels_apart_or_groups_alone(table):
+    options = {"test_size": 0.3, "seed": 0}
+    from fairsmooth.data.roles import Roles
+
+    roles = Roles("risk", ("sex",), "good", ids=("customer",))
+    for by_label, columns in ((True, ["sex", "risk"]), (False, ["sex"])):
+        parts = Parts.of(table, roles, **options, by_label=by_label)
+        held_out = parts.test[columns].value_counts()
+        whole = table[columns].value_counts()
+        assert ((held_out - 0.3 * whole).abs() <= 0.5).all()
+    both = [Parts.of(table, roles, **options, by_label=flag).test for flag in (True, False)]
+    assert not both[0].equals(both[1])
+
+
+def test_predict_needs_neither_label_nor_group(model, table):
+    bare = table[["age", "job"]]
+    written = model.predict(bare)
+    assert list(written) == [
+        *("probability", "prediction", "lower_f", "upper_f", "lower_m", "upper_m")
+    ]
+    assert set(written["prediction"]) == {"good", "bad"}
+    assert model.predict(table)["customer"].tolist() == table["customer"].tolist()
+
+
+def test_every_kind_of_table_gives_the_same(model, table, tmp_path):
+    table.to_csv(tmp_path / "t.csv", index=False)
+    expected = model.predict(table)
+    for same in (pa.Table.from_pandas(table), tmp_path / "t.csv", str(tmp_path / "t.csv")):
+        pd.testing.assert_frame_equal(model.predict(same), expected)
+        other = TableModel.fit(same, **ROLES, random_state=0)
+        assert other.provenance.digest == model.provenance.digest
+        np.testing.assert_array_equal(
+            other.classifier.group_parameters_, model.classifier.group_parameters_
+        )
+
+
+def test_save_and_load(model, table, tmp_path):
+    model.save(tmp_path / "m")
+    loaded = TableModel.load(tmp_path / "m")
+    assert loaded.provenance == model.provenance
+    assert loaded.roles == dataclasses.replace(model.roles, unknown="error")
+    assert loaded.certificate == model.certificate
+    pd.testing.assert_frame_equal(loaded.predict(table), model.predict(table))
+    assert loaded.audit(table).summary() == model.audit(table).summary()
+    assert loaded.measured is None
+    assert model.measured is not None
+
+
+def test_summary_says_what_matters(model):
+    text = model.summary()
+    for part in (
+        "A row is selected where risk = 'good' is predicted; the other value is 'bad'.",
+        "Groups: sex (not a feature).",
+        "Fairness certificate, 2 groups",
+        "held-out rows:",
+        "demographic parity: 0.",
+    ):
+        assert part in text
+
+
+def test_audit_notices_the_training_table(model, table):
+    assert "most of its rows were used for training" in model.audited(table).notes[0]
+    assert model.audited(table[:100]).notes == ()
+
+
+def test_rows_without_label_or_group_are_left_out_and_counted(table):
+    gaps = table.copy()
+    gaps.loc[[0, 5], "risk"] = None
+    gaps.loc[7, "sex"] = None
+    model = TableModel.fit(gaps, **ROLES, random_state=0)
+    assert model.provenance.rows + model.provenance.held_out == N - 3
+    assert sum("left out" in note for note in model.provenance.notes) == 2
+    assert model.audit(gaps).n_rows == N - 3
+    with pytest.raises(InputError, match="Expected a label in every row"):
+        TableModel.fit(gaps, **ROLES, strict=True)
+    with pytest.raises(InputError, match="Expected a label in every row"):
+        model.audit(gaps, strict=True)
+
+
+def test_bands_of_a_number_are_groups(table, tmp_path):
+    model = TableModel.fit(
+        table, label="risk", positive="good", sensitive=["sex", "age:2"], random_state=0
+    )
+    assert len(model.classifier.groups_) == 4
+    assert model.provenance.sensitive == ("sex", "age")
+    (edges,) = model.provenance.bands.values()
+    assert 20 < edges[0] < 70
+    model.save(tmp_path / "m")
+    loaded = TableModel.load(tmp_path / "m")
+    assert loaded.audit(table).summary() == model.audit(table).summary()
+
+
+def test_larger_gaps_than_a_plain_regression_are_noted():
+    random = np.random.default_rng(0)
+    n = 6000
+    group = random.choice(list("abcdefgh"), n, p=[0.83, 0.06, 0.04, 0.03, 0.015, 0.01, 0.01, 0.005])
+    x = random.normal(size=n) - 0.5 * (group != "a")
+    passed = (random.random(n) < 1 / (1 + np.exp(-2.2 - x + 1.0 * (group != "a")))).astype(int)
+    table = pd.DataFrame({"x": x, "group": group, "passed": passed})
+    equal = TableModel.fit(
+        table, label="passed", sensitive="group", random_state=0,
+        classifier=FairSmoothClassifier(),
+    )  # fmt: skip
+    notes = [note for note in equal.provenance.notes if "plain logistic regression" in note]
+    assert len(notes) == 1
+    assert "group_weights='share' may help" in notes[0]
+    share = TableModel.fit(table, label="passed", sensitive="group", random_state=0)
+    assert not [note for note in share.provenance.notes if "plain logistic regression" in note]
+
+
+@pytest.mark.parametrize("name", ["linear-logistic", "intersections", "hidden-relu"])
+def test_old_files_are_models_of_tables_or_say_why_not(name):
+    model = TableModel.load(OLD / f"{name}.safetensors")
+    assert model.certificate.groups
+    if model.provenance is None:
+        with pytest.raises(InputError, match="Expected the model of a table"):
+            model.audit(pd.DataFrame({"x": [1.0]}))
+    else:
+        assert model.provenance.held_out is None
+        assert "held out" not in "\n".join(model.provenance.lines())
+
+
+def test_a_classifier_without_encoder_predicts_its_own_columns(tmp_path):
+    random = np.random.default_rng(0)
+    X = pd.DataFrame(random.normal(size=(80, 2)), columns=["u", "v"])
+    clf = FairSmoothClassifier(random_state=0)
+    clf.fit(X, X["u"] > 0, sensitive_features=np.tile(["a", "b"], 40))
+    save(clf, tmp_path / "m")
+    model = TableModel.load(tmp_path / "m")
+    written = model.predict(X.assign(w="text"))
+    assert (written["prediction"] == clf.predict(X)).all()
+    for table, message in (
+        (X[["u"]], "found no column 'v'"),
+        (X.assign(v="x"), "Expected numbers only"),
+        (X.assign(v=np.inf), "missing or infinite one in row 1"),
+    ):
+        with pytest.raises(InputError, match=message):
+            model.predict(table)
+    with pytest.raises(InputError, match="Expected the model of a table"):
+        model.audit(X)
+
+
+def test_refuses_what_it_cannot_do(model, table):
+    for options, message in (
+        ({"guarantee": "x"}, "Expected guarantee=None"),
+        ({"unknown": "maybe"}, "Expected unknown to be one of"),
+        ({"columns": "maybe"}, "Expected columns to be one of"),
+        ({"test_size": 1.5}, "Expected test_size between"),
+        ({"random_state": -1}, "Expected seed between"),
+        ({"drop": ["risk"]}, "Expected one role for every column, got 'risk' as label"),
+        ({"ids": ["sex"]}, "Expected one role for every column, got 'sex' as sensitive"),
+        ({"positive": None}, "Expected positive to be named"),
+    ):
+        with pytest.raises(InputError, match=message):
+            TableModel.fit(table, **{**ROLES, **options})
+    with pytest.raises(InputError, match="Expected threshold between"):
+        model.predict(table, threshold=2.0)
+    with pytest.raises(InputError, match=r"Row 1: .*2 more rows cannot be used"):
+        model.predict(table[:3].assign(job="pilot"), strict=True)
+    with pytest.raises(InputError, match="Expected rows to hold out"):
+        TableModel.fit(table[:40], **ROLES, test_size=0.01)
+
+
+def test_a_seed_nobody_chose_is_noted(table):
+    model = TableModel.fit(table, **ROLES)
+    again = TableModel.fit(table, **ROLES, random_state=model.provenance.seed)
+    np.testing.assert_array_equal(
+        model.classifier.group_parameters_, again.classifier.group_parameters_
+    )
+
+
+def test_provenance_survives_json(model):
+    plain = json.loads(json.dumps(model.provenance.to_dict()))
+    assert Provenance.from_dict(plain) == model.provenance
+
+
+def test_fitted_summary_names_everything(table):
+    from fairsmooth.data.roles import Roles
+
+    fitted = fit_table(
+        table, Roles("risk", ("sex",), "good"), classifier=default_classifier(None, 0)
+    )
+    about = fitted.summary()["provenance"]
+    assert about["label"] == "risk"
+    assert (about["positive"], about["negative"]) == ("good", "bad")
+    assert about["sensitive"] == ["sex"]
+    assert about["rows"] == fitted.model.provenance.rows
+    assert "risk = 'good'" in about["selected"]
+
+
+def test_the_date_can_be_fixed(monkeypatch):
+    from fairsmooth.tables.provenance import today
+
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "0")
+    assert today() == "1970-01-01"
