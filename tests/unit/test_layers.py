@@ -23,7 +23,7 @@ LAYERS = (
     {"models"},
     {"training"},
     {"estimator"},
-    {"persistence", "datasets", "metrics", "attack"},
+    {"persistence", "datasets", "metrics", "guarantees", "attack"},
     {"baselines", "tuning"},
     {"experiments"},
     {"reporting"},
