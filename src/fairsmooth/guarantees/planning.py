@@ -134,7 +134,7 @@ def rows_needed(
     Returns
     -------
     int or None
-        ``None`` if no number of rows up to 10^7 is enough: the expected value is too near the limit.
+        ``None`` if no number of rows up to 10^7 is enough: the expected value is too near.
 
     Examples
     --------

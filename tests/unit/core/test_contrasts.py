@@ -12,9 +12,10 @@ from fairsmooth.core.contrasts.bounds import _samples
 from fairsmooth.core.contrasts.pair import Region, search
 
 ERROR = 0.05
+GAP = Contrast()
 
 
-def directed(first, second, contrast=Contrast(), error=ERROR):
+def directed(first, second, contrast=GAP, error=ERROR):
     """The bound of one ordered pair alone."""
     level, samples = _samples([first, second], error)
     box = contrast.worst(samples[0].ends[1], samples[1].ends[0])

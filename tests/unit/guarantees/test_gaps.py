@@ -272,7 +272,7 @@ def test_mistakes_are_named(changed, kind, message):
 
 def test_limits_know_their_names():
     assert Limits(demographic_parity=0.1, confidence=0.9).to_dict() == {"demographic_parity": 0.1}
-    with pytest.raises(InputError, match="between 0.0 and 2.0"):
+    with pytest.raises(InputError, match=r"between 0\.0 and 2\.0"):
         Limits(equalized_odds_sum=2.5)
     found = guarantee_gaps(
         [0, 1] * 50,
