@@ -1,11 +1,13 @@
 """How often bounds miss the truth: exactly, by adding up the probabilities of all samples."""
 
+from itertools import permutations
+
 import numpy as np
 import pytest
 from scipy.stats import binom
 
 from fairsmooth.core.contrasts import DIVERGENCES, Contrast, bound, radius
-from fairsmooth.core.contrasts.anytime import anytime_alarm, anytime_bound
+from fairsmooth.core.contrasts.anytime import log_evidence
 from fairsmooth.guarantees import GapMonitor
 
 ERROR = 0.05
@@ -92,17 +94,21 @@ def test_an_adversary_at_the_edge_of_the_ball_gains_nothing():
     assert binom.sf(misses - 1, draws, ERROR) > 1e-4
 
 
-def test_looking_after_every_batch_misses_no_more_often_than_it_may():
+@pytest.mark.parametrize(("rates", "size"), [((0.3, 0.2, 0.25), 20), ((0.02, 0.01), 30)])
+def test_looking_after_every_batch_misses_no_more_often_than_it_may(rates, size):
     rng = np.random.default_rng(1)
-    rates, looks, runs = (0.3, 0.2, 0.25), 60, 60
-    wrong_bound = wrong_alarm = 0
-    for _ in range(runs):
-        hits = np.cumsum([rng.binomial(20, rates) for _ in range(looks)], axis=0)
-        checked = [
-            [(int(x), 20 * (row + 1)) for x in hits[row]] for row in (0, 2, 5, 11, 23, 47, 59)
-        ]
-        wrong_bound += any(anytime_bound(c, ratio=False, error=ERROR) < 0.1 for c in checked)
-        wrong_alarm += any(anytime_alarm(c, ratio=False, error=ERROR) > 0.1 for c in checked)
+    runs, looks = 300, 200
+    hits = np.cumsum(rng.binomial(size, rates, (runs, looks, len(rates))), axis=1)
+    rows = np.broadcast_to(size * np.arange(1, looks + 1)[None, :, None], hits.shape)
+    first, second = np.array(list(permutations(range(len(rates)), 2))).T
+    counts = np.stack([hits[..., first], rows[..., first], hits[..., second], rows[..., second]])
+    truth, threshold = max(rates) - min(rates), np.log(1 / ERROR)
+    # The bound is below the truth where every pair has evidence against gaps from there on.
+    against = log_evidence(counts.astype(float), ratio=False, limit=truth, above=True)
+    wrong_bound = (against >= threshold).all(axis=-1).any(axis=-1).sum()
+    # The alarm is above it where some pair has evidence, its share of the error, of more.
+    beyond = log_evidence(counts.astype(float), ratio=False, limit=truth, above=False)
+    wrong_alarm = (beyond >= threshold + np.log(len(first))).any(axis=(-2, -1)).sum()
     for wrong in (wrong_bound, wrong_alarm):
         assert binom.sf(wrong - 1, runs, ERROR) > 1e-4
 
