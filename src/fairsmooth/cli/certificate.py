@@ -6,12 +6,17 @@ NAME = "certificate"
 
 
 def command(model: Model, json_output: Json = False) -> None:
-    """Explain the certificate of a model in plain words."""
-    from fairsmooth.cli.output import print_certificate, print_json
-    from fairsmooth.persistence import read_certificate
+    """Explain the certificate of a model in plain words, and its gap guarantee if it has one."""
+    from fairsmooth.cli.output import print_certificate, print_json, print_lines
+    from fairsmooth.persistence import read_contents
 
-    certificate = read_certificate(model)
+    contents = read_contents(model)
+    certificate, plain = contents.certificate, contents.description.plain["guarantee"]
     if json_output:
-        print_json(certificate.to_dict())
-    else:
-        print_certificate(certificate)
+        print_json({**certificate.to_dict(), **({} if plain is None else {"guarantee": plain})})
+        return
+    print_certificate(certificate)
+    if plain is not None:
+        from fairsmooth.guarantees import GapGuarantee
+
+        print_lines(str(GapGuarantee.from_dict(plain)).splitlines())

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from fairsmooth.cli.limits import Confidence, MinRatio, ShiftOption, limits_of, parse_shift
 from fairsmooth.cli.options import (
     Columns,
     Data,
@@ -25,6 +26,7 @@ from fairsmooth.cli.options import (
     parity_weight_of,
     parse_widths,
 )
+from fairsmooth.exceptions import InputError
 
 NAME = "train"
 
@@ -63,6 +65,23 @@ def command(
     max_iter: Annotated[
         int | None, typer.Option("--max-iter", help="Most iterations or epochs.")
     ] = None,
+    guarantee_dp: Annotated[
+        float | None,
+        typer.Option(
+            "--guarantee-dp", help="Return only a model guaranteed to keep this parity gap."
+        ),
+    ] = None,
+    guarantee_eo: Annotated[
+        float | None,
+        typer.Option("--guarantee-eo", help="The same for the equalized odds gap (sum)."),
+    ] = None,
+    min_ratio: MinRatio = None,
+    confidence: Confidence = 0.95,
+    shift: ShiftOption = None,
+    aim: Annotated[
+        float,
+        typer.Option("--aim", help="How likely the safety rows must be to guarantee the choice."),
+    ] = 0.9,
     unknown: Unknown = "error",
     test_size: TestSize = 0.3,
     seed: Seed = 0,
@@ -72,16 +91,29 @@ def command(
     strict: Strict = False,
     json_output: Json = False,
 ) -> None:
-    """Train, certify and audit a classifier on a table, and write it to one file."""
+    """Train, certify and audit a classifier on a table, and write it to one file.
+
+    With --guarantee-dp, --guarantee-eo or --min-ratio the held-out rows are safety rows: a model is
+    written only if they guarantee the limits; otherwise the exit code is 3.
+    """
     from fairsmooth.cli.targets import require_target
 
+    asked = (guarantee_dp, guarantee_eo, min_ratio) != (None, None, None)
+    limits = limits_of(guarantee_dp, guarantee_eo, min_ratio, confidence) if asked else None
+    if not asked and shift is not None:
+        raise InputError("Expected --shift with a limit to guarantee, got it alone.")
+    if asked and (parity is not None or parity_weight is not None):
+        raise InputError(
+            "Expected the search to choose the parity term, got --parity beside a guarantee. "
+            "Leave out --parity and --parity-weight."
+        )
     weight = parity_weight_of(parity, parity_weight)
     widths = parse_widths(hidden)
     require_target(output, inputs=[data])
     # What is wrong with the options is said before torch is loaded.
     from fairsmooth.cli.output import say
     from fairsmooth.cli.reading import read, roles_of
-    from fairsmooth.cli.training import print_fitted, train
+    from fairsmooth.cli.training import print_fitted, train, train_guaranteed
     from fairsmooth.estimator import FairSmoothClassifier
 
     classifier = FairSmoothClassifier(
@@ -99,9 +131,13 @@ def command(
         label, sensitive, positive, drop, ids, include_sensitive=include_sensitive, unknown=unknown
     )
     table, notes = read(data, sep=sep, decimal=decimal, encoding=encoding)
-    fitted = train(
-        table, roles, classifier, columns=columns, test_size=test_size, seed=seed, strict=strict
-    )
+    how = {"columns": columns, "test_size": test_size, "seed": seed, "strict": strict}
+    if limits is None:
+        fitted = train(table, roles, classifier, **how)
+    else:
+        fitted = train_guaranteed(
+            table, roles, classifier, limits, shift=parse_shift(shift), aim=aim, **how
+        )
     fitted.model.save(output)
     print_fitted(fitted, json_output, notes=notes)
     say(f"Wrote {output}.")

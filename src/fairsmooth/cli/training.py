@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
+import typer
 
 from fairsmooth.cli.output import (
     print_certificate,
@@ -12,10 +13,14 @@ from fairsmooth.cli.output import (
     print_notes,
     print_summary,
     progress,
+    say,
 )
 from fairsmooth.data.roles import Roles
 from fairsmooth.estimator import FairSmoothClassifier
+from fairsmooth.exceptions import NoGuarantee
+from fairsmooth.guarantees import Limits
 from fairsmooth.tables.fitting import Fitted, fit_table
+from fairsmooth.tables.guaranteed import fit_guaranteed
 
 
 def train(
@@ -35,6 +40,30 @@ def train(
     return fitted
 
 
+def train_guaranteed(
+    table: pd.DataFrame,
+    roles: Roles,
+    classifier: FairSmoothClassifier,
+    limits: Limits,
+    **options: Any,
+) -> Fitted:
+    """Train to a guarantee; exit code 3 and no model if there is none."""
+    try:
+        with progress("learning the columns") as update:
+            return fit_guaranteed(
+                table,
+                roles,
+                limits,
+                classifier=classifier,
+                step=lambda text: update(description=text),
+                tell=say,
+                **options,
+            )
+    except NoGuarantee as error:
+        say(str(error))
+        raise typer.Exit(3) from error
+
+
 def print_fitted(fitted: Fitted, json_output: bool, *, notes: Sequence[str] = ()) -> None:
     """Print where the model came from, its certificate and its audit, as words or as JSON."""
     provenance = fitted.model.provenance
@@ -45,4 +74,6 @@ def print_fitted(fitted: Fitted, json_output: bool, *, notes: Sequence[str] = ()
         return
     print_lines(provenance.lines())
     print_certificate(fitted.model.certificate)
+    if fitted.model.guarantee is not None:
+        print_lines(str(fitted.model.guarantee).splitlines())
     print_summary(fitted.summary())

@@ -230,6 +230,6 @@ def _rebuild(cls: type[GapGuarantee], plain: Mapping[str, Any]) -> GapGuarantee:
         shift=(str(plain["shift"][0]), float(plain["shift"][1])) if plain["shift"] else None,
         attempt=plain["attempt"],
         scores=bool(plain["scores"]),
-        passed=bool(plain["holds"]),
+        passed=bool(plain["holds"]) if plain["attempt"] else all(c.holds for c in claims),
         provenance=dict(plain["provenance"]),
     )

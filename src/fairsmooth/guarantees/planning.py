@@ -1,24 +1,26 @@
 r"""Before any safety row is looked at: how many are needed, and how likely they are to suffice.
 
-At rates :math:`q` a sample of the expected counts has a bound, by the exact algorithm; samples scatter
-around it with the standard error of the measured value. So a guarantee is reached with probability
-near :math:`\Phi((\text{limit} - \text{bound at the expected counts})/\text{standard error})`. This is a
-forecast, not a guarantee: the guarantee itself does not depend on it.
+A sample of the expected counts has a bound, by the exact algorithm; samples scatter around it with
+the standard error of the measured value. So a guarantee is reached with probability near
+:math:`\Phi((\text{limit} - \text{bound at the expected counts})/\text{standard error})`. This
+is a forecast, not a guarantee: the guarantee itself does not depend on it.
 """
 
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import permutations
+from typing import Any
 
 from scipy.special import ndtr, ndtri
 
 from fairsmooth import _validate
 from fairsmooth.exceptions import InputError
 from fairsmooth.guarantees.cells import DecisionCells
-from fairsmooth.guarantees.claims import Shift, bound, measure
+from fairsmooth.guarantees.claims import Shift, bound, contrast_of, measure
 from fairsmooth.guarantees.quantities import QUANTITIES, Quantity
 
-_MOST_ROWS = 10**8
+_MOST_ROWS = 10**7
 
 
 @dataclass(frozen=True)
@@ -73,8 +75,8 @@ def margin(
     r"""Return how far from its limit a candidate must stay on the training rows.
 
     What the exact bound adds at the expected counts, plus :math:`\Phi^{-1}(\text{aim})` standard
-    errors (1.28 at 0.9) of the difference between the values of safety and training rows. A candidate whose
-    training value is ``limit - margin`` (for a ratio, ``limit + margin``) is
+    errors (1.28 at 0.9) of the difference between the values of safety and training rows. A
+    candidate whose training value is ``limit - margin`` (for a ratio, ``limit + margin``) is
     guaranteed with probability near ``aim``.
     """
     quantity = _quantity(name, cells)
@@ -132,14 +134,15 @@ def rows_needed(
     Returns
     -------
     int or None
-        ``None`` if no number of rows up to 10^8 is enough: the expected value itself is too near.
+        ``None`` if no number of rows up to 10^7 is enough: the expected value is too near.
 
     Examples
     --------
     >>> rows_needed("demographic_parity", 0.2, rates=[0.25, 0.16], shares=[0.5, 0.5])
-    474
+    382
     """
     _validate.in_range(0.5, 0.999, power=power)
+    _validate.one_of(QUANTITIES, quantity=name)
     by_label = _by_label(rates, shares)
 
     def enough(rows: int) -> bool:
@@ -150,6 +153,8 @@ def rows_needed(
         found = return_probability(name, cells, limit, confidence=confidence, shift=shift)
         return found >= power
 
+    if not _within_reach(QUANTITIES[name], by_label, limit, shift):
+        return None
     low, high = 1, 64
     while not enough(high):
         low, high = high, 2 * high
@@ -162,8 +167,24 @@ def rows_needed(
     return high
 
 
+def _within_reach(
+    quantity: Quantity,
+    by_label: Mapping[int | None, Sequence[tuple[float, float]]],
+    limit: float,
+    shift: Shift | None,
+) -> bool:
+    """Tell whether the limit is kept where the expected rates are the true ones."""
+    contrast = contrast_of(quantity, shift)
+    values = []
+    for label in quantity.labels:
+        pairs = permutations([rate for rate, _ in by_label.get(label, [])], 2)
+        found = [contrast.worst(first, second) for first, second in pairs]
+        values.append((min if quantity.ratio else max)(found, default=quantity.worst))
+    return quantity.within(quantity.combine(values), limit)
+
+
 def standard_error(name: str, cells: Expected) -> float:
-    """Return the standard error of the measured value (less the training one) of the worst pairs."""
+    """Return the standard error of the measured value, less the training one, of the worst pair."""
     quantity = _quantity(name, cells)
     parts = [_variance(quantity, cells[label]) for label in quantity.labels]
     return math.sqrt(sum(parts) if quantity.summed else max(parts))
@@ -201,9 +222,9 @@ def _rounded(cells: Sequence[ExpectedCell]) -> DecisionCells:
     return DecisionCells(tuple((round(c.rate * n), n) for c, n in zip(cells, rows, strict=True)))
 
 
-def _by_label(rates: object, shares: object) -> dict[int | None, list[tuple[float, float]]]:
-    rate_map = rates if isinstance(rates, Mapping) else {None: rates}
-    share_map = shares if isinstance(shares, Mapping) else {None: shares}
+def _by_label(rates: Any, shares: Any) -> dict[int | None, list[tuple[float, float]]]:
+    rate_map: Mapping[Any, Any] = rates if isinstance(rates, Mapping) else {None: rates}
+    share_map: Mapping[Any, Any] = shares if isinstance(shares, Mapping) else {None: shares}
     if set(rate_map) != set(share_map):
         raise InputError(
             f"Expected rates and shares for the same labels, got {set(rate_map)} and "

@@ -123,11 +123,12 @@ def label_text(label: object) -> str:
 
 def in_html(guarantee: GapGuarantee) -> str:
     """Return a small table of claims, and the text below it."""
+    text = "".join(f"<p>{escape(line)}</p>" for line in in_words(guarantee))
+    if guarantee.attempt is not None:
+        return f"<div>{text}</div>"
     rows = "".join(f"<tr>{''.join(_html_cells(c))}</tr>" for c in guarantee.claims)
     head = "".join(f"<th>{name}</th>" for name in ("quantity", "measured", "bound", "limit", ""))
-    text = "".join(f"<p>{escape(line)}</p>" for line in in_words(guarantee))
-    table = f"<table><tr>{head}</tr>{rows}</table>" if guarantee.attempt is None else ""
-    return f"<div>{table}{text}</div>"
+    return f"<div><table><tr>{head}</tr>{rows}</table>{text}</div>"
 
 
 def _html_cells(claim: Claim) -> Iterator[str]:

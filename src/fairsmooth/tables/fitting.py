@@ -67,6 +67,11 @@ class Fitted:
             **self.audit.summary(),
             "seconds": self.seconds,
             "provenance": self.model.describe(),
+            **(
+                {}
+                if self.model.guarantee is None
+                else {"guarantee": self.model.guarantee.to_dict()}
+            ),
         }
 
 

@@ -21,7 +21,6 @@ from fairsmooth.data.roles import (
     usable_rows,
 )
 from fairsmooth.estimator import FairSmoothClassifier
-from fairsmooth.exceptions import InputError
 from fairsmooth.guarantees import GapGuarantee, Limits
 from fairsmooth.metrics import Audit
 from fairsmooth.persistence import read_model, save

@@ -77,17 +77,32 @@ class CellSample:
         By Bernstein's inequality a binomial count is further than ``t`` above its mean with
         probability at most exp(-t²/(2v + 2t/3)), where ``v`` is its variance; likewise below.
         """
-        low, high = self.box
+        first, last = self._reach(*self.box)
+        return np.arange(first, last + 1, dtype=np.float64)
+
+    def _reach(self, low: float, high: float) -> tuple[int, int]:
         n = float(self.trials)
         below = math.floor(n * low - _bernstein(n * low * (1.0 - low)))
         above = math.ceil(n * high + _bernstein(n * high * (1.0 - high)))
-        return np.arange(max(0, below), min(self.trials, above) + 1, dtype=np.float64)
+        return max(0, below), min(self.trials, above)
+
+    def columns(self, rates: Floats) -> slice:
+        """Return the part of the window that matters for some rates of the box."""
+        first, last = self._reach(float(rates.min()), float(rates.max()))
+        start = int(self.window[0])
+        return slice(max(0, first - start), max(0, last - start) + 1)
 
     @cached_property
     def log_choose(self) -> Floats:
-        """Logarithms of the binomial coefficients of the window."""
+        """At least the logarithms of the binomial coefficients of the window.
+
+        The logarithm of a probability is a sum of terms of at most 4 n log n + 40 n + 800 in
+        all, unless the probability is below 1e-300, each rounded a few times: what is
+        added here covers that.
+        """
         x, n = self.window, float(self.trials)
-        return gammaln(n + 1.0) - gammaln(x + 1.0) - gammaln(n - x + 1.0)
+        inflation = 16.0 * _UNIT * (3.0 * (n + 2.0) * math.log(n + 2.0) + 40.0 * n + 2000.0)
+        return gammaln(n + 1.0) - gammaln(x + 1.0) - gammaln(n - x + 1.0) + inflation
 
     @cached_property
     def upper(self) -> Floats:
@@ -101,27 +116,15 @@ class CellSample:
         ends = lower_end(self.window, float(self.trials), error=self.error)
         return np.maximum.accumulate(np.minimum(1.0, ends * (1.0 + _QUANTILE)))
 
-    @cached_property
-    def inflation(self) -> float:
-        """What covers the rounding of a computed probability of the window.
-
-        Its logarithm is a sum of terms of at most 3 n log n + 800 in all, unless the
-        probability is below 1e-300, each rounded a few times.
-        """
-        n = self.trials + 2.0
-        return 1.0 + 16.0 * _UNIT * (3.0 * n * math.log(n) + 2000.0)
-
-    def probabilities(self, rates: Floats) -> Floats:
+    def probabilities(self, rates: Floats, columns: slice = slice(None)) -> Floats:
         """Return at least the probability of every count of the window, one row per rate."""
         # Finite logarithms at rates 0 and 1, where 0 log 0 must be 0, only add probability.
-        accepted = np.log(np.maximum(rates, 1e-300))[:, None]
-        refused = np.log1p(-np.minimum(rates, 1.0 - _UNIT))[:, None]
-        logs = accepted * self.window
-        logs += refused * (self.trials - self.window)
-        logs += self.log_choose
-        np.exp(logs, out=logs)
-        logs *= self.inflation
-        return logs
+        accepted = np.log(np.maximum(rates, 1e-300))
+        refused = np.log1p(-np.minimum(rates, 1.0 - _UNIT))
+        logs = np.multiply.outer(accepted - refused, self.window[columns])
+        logs += self.log_choose[columns]
+        logs += (refused * self.trials)[:, None]
+        return np.exp(logs, out=logs)
 
     def tails(self, rates: Floats) -> Floats:
         """Return at least P(X >= x) for every x of the window and one x beyond it.

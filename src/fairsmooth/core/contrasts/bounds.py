@@ -6,7 +6,7 @@ from itertools import permutations
 
 from fairsmooth.core.contrasts.binomial import CellSample
 from fairsmooth.core.contrasts.contrast import Contrast
-from fairsmooth.core.contrasts.pair import Region, search
+from fairsmooth.core.contrasts.pair import Region, rejects, search
 
 Count = tuple[int, int]
 
@@ -52,6 +52,26 @@ def bound(counts: Sequence[Count], contrast: Contrast, *, error: float) -> float
         # The box bound itself is proved: no sample's exact bound exceeds it (Buehler, 1957).
         result = search(region, lambda t: (contrast, t), bad=result, good=box)
     return result
+
+
+def proves(counts: Sequence[Count], contrast: Contrast, value: float, *, error: float) -> bool:
+    """Tell whether :func:`bound` is no worse than ``value``, by one test of each pair.
+
+    Examples
+    --------
+    >>> [proves([(100, 400), (80, 500)], Contrast(), v, error=0.05) for v in (0.13, 0.14)]
+    [False, True]
+    """
+    if any(trials == 0 for _, trials in counts):
+        return value <= 0.0 if contrast.ratio else value >= 1.0
+    level, samples = _samples(counts, error)
+    for first, second in permutations(samples, 2):
+        box = contrast.worst(first.ends[1], second.ends[0])
+        if _no_worse(box, value, contrast):
+            continue
+        if not rejects(Region(first, second, contrast, box, level), (contrast, value)):
+            return False
+    return True
 
 
 def radius(counts: Sequence[Count], contrast: Contrast, limit: float, *, error: float) -> float:

@@ -22,11 +22,12 @@ from fairsmooth.core.contrasts.contrast import Contrast
 from fairsmooth.core.contrasts.divergences import Floats
 
 _STEPS = 60
+_BLOCK = 64
 # How near a search comes, relative: roughly where to look, and the result.
 _ROUGH, _FINE = 1e-4, 1e-7
-# Cells of the second rate: 16, those that matter cut in 16, and again in 2: as fine as 512.
+# Cells of the second rate: 16, those that matter cut in 16, and again in 4: as fine as 1,024.
 _FIRST_CELLS = 16
-_CUTS = (16, 2)
+_CUTS = (16, 4)
 
 Question = Callable[[float], tuple[Contrast, float]]
 
@@ -63,9 +64,17 @@ class Region:
         return self.second.tails(second)[:, self.needed]
 
     def p_values(self, first: Floats, reached: Floats) -> Floats:
-        """Return at least P(T(X) <= T(x)), one per row of ``reached``."""
-        masses = self.first.probabilities(first)
-        return np.einsum("ij,ij->i", masses, reached) * (1.0 + 1e-12) + 2.0 * LEFT_OUT
+        """Return at least P(T(X) <= T(x)), one per row of ``reached``.
+
+        Rates come in order, so that a block of them needs only a part of the window.
+        """
+        found = np.empty(len(first))
+        for start in range(0, len(first), _BLOCK):
+            rows = slice(start, start + _BLOCK)
+            columns = self.first.columns(first[rows])
+            masses = self.first.probabilities(first[rows], columns)
+            found[rows] = np.einsum("ij,ij->i", masses, reached[rows, columns])
+        return found * (1.0 + 1e-12) + 2.0 * LEFT_OUT
 
 
 @dataclass(frozen=True)
@@ -117,6 +126,15 @@ def _p_values(
 def _open(region: Region, cells: _Cells, asked: tuple[Contrast, float]) -> _Cells:
     """Return the cells that do not reject what is asked."""
     return cells.only(_p_values(region, cells, cells.low, asked) > region.level)
+
+
+def rejects(region: Region, asked: tuple[Contrast, float]) -> bool:
+    """Tell whether no kept rates are as bad as asked: one test instead of a search."""
+    cells = _open(region, _uniform(region, *region.second.box, _FIRST_CELLS), asked)
+    for cuts in _CUTS:
+        if len(cells):
+            cells = _open(region, _cut(region, cells, cuts), asked)
+    return not len(cells)
 
 
 def search(region: Region, question: Question, *, bad: float, good: float) -> float:
