@@ -1,0 +1,114 @@
+"""Decisions of a model, or of whatever system wrote a column."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from fairsmooth.data.frames import as_frame
+from fairsmooth.exceptions import InputError
+from fairsmooth.tables import TableModel
+from fairsmooth.tables.decided import MISSING_GROUP, decided_by_column, decided_by_model
+
+
+def _table(**columns):
+    return as_frame(pd.DataFrame(columns))
+
+
+def test_a_column_of_zeros_and_ones_holds_decisions():
+    rows = decided_by_column(
+        _table(chosen=[1, 0, 1], sex=["f", "m", "m"]), column="chosen", sensitive=("sex",)
+    )
+    assert rows.decisions.tolist() == [1, 0, 1]
+    assert rows.scores is None
+    assert rows.threshold is None
+    assert rows.y is None
+
+
+def test_a_column_of_label_values_holds_decisions_too():
+    table = _table(chosen=["good", "bad", "bad"], sex=["f", "m", "m"], risk=["good", "good", "bad"])
+    rows = decided_by_column(
+        table, column="chosen", sensitive=("sex",), label="risk", positive="good"
+    )
+    assert rows.decisions.tolist() == [1, 0, 0]
+    assert rows.y.tolist() == [1, 1, 0]
+
+
+def test_scores_are_decided_above_the_threshold():
+    table = _table(p=[0.2, 0.5, 0.7], sex=["f", "m", "m"])
+    assert decided_by_column(table, column="p", sensitive=("sex",)).decisions.tolist() == [0, 0, 1]
+    low = decided_by_column(table, column="p", sensitive=("sex",), threshold=0.1)
+    assert low.decisions.tolist() == [1, 1, 1]
+    assert low.threshold == 0.1
+
+
+def test_scores_beyond_one_need_a_threshold():
+    table = _table(points=[580.0, 720.0], sex=["f", "m"])
+    with pytest.raises(InputError, match="go from 580 to 720"):
+        decided_by_column(table, column="points", sensitive=("sex",))
+    rows = decided_by_column(table, column="points", sensitive=("sex",), threshold=600)
+    assert rows.decisions.tolist() == [0, 1]
+
+
+def test_a_missing_group_is_a_named_cell():
+    rows = decided_by_column(
+        _table(d=[1, 0, 1], sex=["f", None, "m"]), column="d", sensitive=("sex",)
+    )
+    assert rows.sensitive["sex"].tolist() == ["f", MISSING_GROUP, "m"]
+    assert "1 rows have no known group" in rows.notes[0]
+
+
+def test_missing_labels_are_told_and_refused_where_all_are_needed():
+    table = _table(d=[1, 0, 1], sex=["f", "m", "m"], y=[1, None, 0])
+    rows = decided_by_column(table, column="d", sensitive=("sex",), label="y", positive=1)
+    assert np.isnan(rows.y).tolist() == [False, True, False]
+    with pytest.raises(InputError, match="1 missing"):
+        rows.labels()
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        ({"d": [1, None], "sex": ["f", "m"]}, "score or decision in every row"),
+        ({"d": ["x", "y"], "sex": ["f", "m"]}, "Expected scores, or decisions 0 and 1"),
+    ],
+)
+def test_columns_without_decisions_are_refused(columns, message):
+    with pytest.raises(InputError, match=message):
+        decided_by_column(_table(**columns), column="d", sensitive=("sex",))
+
+
+def test_an_unknown_column_is_named():
+    with pytest.raises(InputError, match="'e'"):
+        decided_by_column(_table(d=[1], sex=["f"]), column="e", sensitive=("sex",))
+
+
+def test_bands_belong_to_a_model():
+    with pytest.raises(InputError, match="bands of 'age'"):
+        decided_by_column(_table(d=[1], age=[3]), column="d", sensitive=("age:2",))
+
+
+@pytest.fixture(scope="module")
+def model_and_table():
+    rng = np.random.default_rng(0)
+    n = 600
+    sex = rng.choice(["f", "m"], n)
+    x = rng.normal(size=n)
+    y = (x + rng.normal(size=n) > 0).astype(int)
+    table = pd.DataFrame({"id": np.arange(n), "x": x, "sex": sex, "y": y})
+    model = TableModel.fit(table.iloc[:300], label="y", sensitive="sex", ids=["id"], random_state=0)
+    return model, as_frame(table.iloc[300:])
+
+
+def test_a_models_decisions_are_those_it_predicts(model_and_table):
+    model, table = model_and_table
+    rows = decided_by_model(model, table)
+    assert rows.decisions.tolist() == model.predict(table)["prediction"].tolist()
+    assert rows.y.tolist() == table["y"].tolist()
+    assert decided_by_model(model, table.drop(columns="y")).y is None
+
+
+def test_a_model_without_a_table_is_refused(model_and_table):
+    model, table = model_and_table
+    bare = TableModel(model.classifier, model.encoder)
+    with pytest.raises(InputError, match="Expected the model of a table"):
+        decided_by_model(bare, table)
