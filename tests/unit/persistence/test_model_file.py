@@ -13,6 +13,9 @@ from fairsmooth.exceptions import InputError
 from fairsmooth.persistence import load, read_model, save
 from fairsmooth.persistence.model_file import canonical, digest
 
+# A few iterations make a model that can be saved; it need not be at the minimum.
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
 
 @pytest.fixture(scope="module")
 def fitted(biased):
