@@ -1,11 +1,14 @@
 """Classifiers with an input-agnostic group fairness certificate."""
 
-from typing import Any
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-from fairsmooth.core.certificate import Certificate, certify
-from fairsmooth.core.smoothing import smooth_probability
-from fairsmooth.estimator import FairSmoothClassifier
-from fairsmooth.exceptions import FairSmoothError, GroupError, InputError, ModelFileError
+if TYPE_CHECKING:
+    from fairsmooth.core.certificate import Certificate, certify
+    from fairsmooth.core.smoothing import smooth_probability
+    from fairsmooth.estimator import FairSmoothClassifier
+    from fairsmooth.exceptions import FairSmoothError, GroupError, InputError, ModelFileError
+    from fairsmooth.tuning import tune
 
 __version__ = "0.1.0"
 
@@ -19,13 +22,31 @@ __all__ = [
     "__version__",
     "certify",
     "smooth_probability",
+    "tune",
 ]
+
+# Where each name lives. Loaded when asked for: torch and scikit-learn take seconds to
+# import, and whoever reads a certificate or asks for help needs neither.
+_HOMES = {
+    "Certificate": "fairsmooth.core.certificate",
+    "FairSmoothClassifier": "fairsmooth.estimator",
+    "FairSmoothError": "fairsmooth.exceptions",
+    "GroupError": "fairsmooth.exceptions",
+    "InputError": "fairsmooth.exceptions",
+    "ModelFileError": "fairsmooth.exceptions",
+    "certify": "fairsmooth.core.certificate",
+    "smooth_probability": "fairsmooth.core.smoothing",
+    "tune": "fairsmooth.tuning",
+}
 
 
 def __getattr__(name: str) -> Any:
-    # Loaded when asked for: searching needs Optuna, predicting should not wait for it.
-    if name == "tune":
-        from fairsmooth.tuning import tune
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(_HOMES[name]), name)
+    globals()[name] = value
+    return value
 
-        return tune
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

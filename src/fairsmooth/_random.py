@@ -1,9 +1,14 @@
 """Randomness by name: a seed and the names of what it is for give one stream."""
 
+from __future__ import annotations
+
 import hashlib
+from typing import TYPE_CHECKING
 
 import numpy as np
-import torch
+
+if TYPE_CHECKING:
+    import torch
 
 _SEED_BITS = 63
 
@@ -25,6 +30,8 @@ def seed_from(seed: int, *names: object) -> int:
 
 def torch_generator(seed: int, *names: object) -> torch.Generator:
     """Return a CPU generator of torch for the hashed seed."""
+    import torch  # here, because names and seeds are also wanted where torch is not
+
     return torch.Generator().manual_seed(seed_from(seed, *names))
 
 

@@ -15,6 +15,9 @@ from fairsmooth._types import Floats, Labels
 from fairsmooth.data.groups import Groups, encode_groups, require_trainable
 from fairsmooth.exceptions import InputError
 
+# Entries up to which checking an array directly is much faster than scikit-learn's way.
+_SMALL = 4096
+
 
 class GroupClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     """A binary classifier that learns with sensitive features and predicts without.
@@ -48,6 +51,7 @@ class GroupClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc
         sensitive_features : array-like of shape (n,) or (n, c)
             The group of every row. Several columns make intersectional groups.
         """
+        self._forget()
         X, y = validate_data(self, X, y, dtype=np.float64, order="C", force_writeable=True)
         codes = self._encode_labels(y)
         groups = self._encode_groups(sensitive_features, codes)
@@ -58,12 +62,15 @@ class GroupClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc
     def predict_proba(self, X: Any) -> Floats:
         """Return the probabilities of both classes, shape (n, 2); no group is needed."""
         scores = self._scores(self._checked(X))
-        return np.column_stack([1.0 - scores, scores])
+        return both_classes(scores)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the label of every row: the positive one where its probability exceeds ½."""
         scores = self._scores(self._checked(X))
         return np.asarray(self.classes_[(scores > 0.5).astype(np.intp)])
+
+    def _forget(self) -> None:
+        """Drop an earlier fit: a training that fails must leave no model with new labels."""
 
     @abstractmethod
     def _fit(self, X: Floats, y: Labels, groups: Groups) -> None:
@@ -79,8 +86,27 @@ class GroupClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc
 
     def _checked(self, X: Any) -> Floats:
         check_is_fitted(self)
+        if self._is_plain(X):
+            return np.asarray(X)
         return np.asarray(
             validate_data(self, X, dtype=np.float64, order="C", reset=False, force_writeable=True)
+        )
+
+    def _is_plain(self, X: Any) -> bool:
+        """Tell whether ``X`` is a small array that scikit-learn's checks would return as it is.
+
+        For one row those checks take longer than the score. Whatever is unusual goes
+        through them, so that every message and warning is scikit-learn's.
+        """
+        return bool(
+            type(X) is np.ndarray
+            and X.dtype == np.float64
+            and X.ndim == 2
+            and X.shape[1] == self.n_features_in_
+            and 0 < X.size <= _SMALL
+            and X.flags.carray
+            and not hasattr(self, "feature_names_in_")
+            and np.isfinite(X).all()
         )
 
     def _encode_labels(self, y: NDArray[Any]) -> Labels:
@@ -109,3 +135,11 @@ class GroupClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
         return tags
+
+
+def both_classes(scores: Floats) -> Floats:
+    """Put the probabilities of the negative and the positive class side by side, (n, 2)."""
+    stacked = np.empty((len(scores), 2))
+    np.subtract(1.0, scores, out=stacked[:, 0])
+    stacked[:, 1] = scores
+    return stacked

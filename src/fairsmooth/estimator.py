@@ -1,34 +1,32 @@
 """FairSmoothClassifier: validate, train, certify, predict."""
 
 from collections.abc import Hashable
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 from torch import nn
 
-from fairsmooth import _validate
 from fairsmooth._types import Floats, Labels
-from fairsmooth.classifier import GroupClassifier
+from fairsmooth.classifier import GroupClassifier, both_classes
+from fairsmooth.core.architecture import ModuleNetwork
 from fairsmooth.core.build import AnyNetwork, build
-from fairsmooth.core.certificate import Certificate, certify
-from fairsmooth.core.parameters import CENTERS
-from fairsmooth.core.smoothing import smooth_probability
+from fairsmooth.core.module_checks import require_one_logit_per_row
+from fairsmooth.core.rule import FittedRule, RuleHolder
 from fairsmooth.data.groups import Groups
 from fairsmooth.exceptions import InputError
-from fairsmooth.training.fit import Settings, train
-from fairsmooth.training.history import Record, Report
-from fairsmooth.training.parity import PARITIES
-from fairsmooth.training.problem import GROUP_WEIGHTS
+from fairsmooth.training.fit import train
+from fairsmooth.training.history import Report, TrainingStep
+from fairsmooth.training.settings import LINKS, SMOOTHINGS, SOLVERS, Settings
 from fairsmooth.training.threshold import choose_threshold
 
-LINKS = ("logistic", "probit")
-SOLVERS = ("auto", "lbfgs", "sgd", "adam")
-SMOOTHINGS = ("auto", "exact", "layerwise", "monte_carlo")
+__all__ = ["LINKS", "SMOOTHINGS", "SOLVERS", "FairSmoothClassifier"]
 
 
-class FairSmoothClassifier(GroupClassifier):
+class FairSmoothClassifier(RuleHolder, GroupClassifier):
     r"""A classifier with an input-agnostic certificate of group fairness.
 
     Each group ``k`` gets its own classifier :math:`f(x; W_k)`, smoothed by Gaussian
@@ -48,8 +46,9 @@ class FairSmoothClassifier(GroupClassifier):
     hidden_layer_sizes : tuple of int
         ``()`` is a linear model, ``(64,)`` one hidden layer, and so on.
     module : torch.nn.Module, optional
-        Any module with one logit per row, used instead of the layers. Its
-        buffers are kept fixed and it runs in evaluation mode.
+        Any module with one logit per row, used instead of the layers. Its buffers and its
+        parameters with ``requires_grad=False`` are neither trained nor perturbed nor
+        counted: they are part of the function. It runs in evaluation mode.
     activation : {"relu", "tanh", "silu"}
         Of the hidden layers.
     link : {"logistic", "probit"}
@@ -74,16 +73,22 @@ class FairSmoothClassifier(GroupClassifier):
         "auto" is full-batch L-BFGS for linear models and Adam for networks;
         "sgd" is the paper's update, Eq. (17).
     max_iter : int, optional
-        Most iterations of L-BFGS (200 if None), or epochs of the others (40 if None).
+        Most iterations of L-BFGS (200 if None), or epochs of the others (if None, 40, and
+        on small data as many as make 1,500 steps). A solver that stops there
+        without having met its tolerance gives a ``ConvergenceWarning``.
     batch_size : int
-        Rows of every group in a step of a minibatch solver.
+        Rows in a step of a minibatch solver, shared equally by the groups: 128 of each of
+        two groups, as in the paper. An epoch is ``n / batch_size`` steps, whatever the
+        number of groups.
     learning_rate : float, optional
         Of the minibatch solvers. If None, 0.05 for "sgd", as in the paper, and 0.003
         for "adam".
     weight_decay : float
         Weight of :math:`\sum_k \lVert W_k\rVert^2`; makes separable groups converge.
     tol : float
-        L-BFGS stops when no entry of the gradient exceeds it.
+        L-BFGS stops when no entry of the gradient, in units of the curvature at the
+        start, exceeds it. Minibatch solvers end with ``max_iter`` or early stopping;
+        they warn if the objective was still falling in the last quarter of the steps.
     smoothing : {"auto", "exact", "layerwise", "monte_carlo"}
         How scores are computed; "auto" is exact wherever that is possible.
     n_draws : int
@@ -108,7 +113,7 @@ class FairSmoothClassifier(GroupClassifier):
     verbose : int
         1 prints a line per iteration to standard error.
     callback : callable, optional
-        Called with a :class:`~fairsmooth.training.history.Record` after every
+        Called with a :class:`~fairsmooth.training.history.TrainingStep` after every
         iteration or epoch, for progress bars and the like.
 
     Attributes
@@ -121,10 +126,14 @@ class FairSmoothClassifier(GroupClassifier):
         Computed from the parameters alone.
     free_group_parameters_ : ndarray of shape (K, m) or None
         The groups' parameters trained with ``alpha = 0``.
-    history_ : tuple of Record
+    history_ : tuple of TrainingStep
         One record per iteration or epoch.
     threshold_ : float
         The decision threshold.
+    rule_ : FittedRule
+        All that scores and certificate depend on, as it was at ``fit``: changing
+        ``sigma`` or another argument afterwards has no effect until the next ``fit``.
+        The arrays above are read-only.
 
     References
     ----------
@@ -143,13 +152,7 @@ class FairSmoothClassifier(GroupClassifier):
     True
     """
 
-    group_parameters_: Floats
-    parameters_: Floats
-    certificate_: Certificate
-    free_group_parameters_: Floats | None
-    history_: tuple[Record, ...]
-    architecture_: AnyNetwork
-    threshold_: float
+    history_: tuple[TrainingStep, ...]
 
     def __init__(
         self,
@@ -167,7 +170,7 @@ class FairSmoothClassifier(GroupClassifier):
         center: str = "mean",
         solver: str = "auto",
         max_iter: int | None = None,
-        batch_size: int = 128,
+        batch_size: int = 256,
         learning_rate: float | None = None,
         weight_decay: float = 1e-5,
         tol: float = 1e-4,
@@ -219,14 +222,15 @@ class FairSmoothClassifier(GroupClassifier):
 
     def predict_proba_group(self, X: Any, group: Hashable) -> Floats:
         """Return the probabilities that the group's own smooth classifier gives, shape (n, 2)."""
-        return self._as_probabilities(X, self.group_parameters_[self._position(group)])
+        rows, position = self._checked(X), self._position(group)
+        return both_classes(self.rule_.scores(rows, self.group_parameters_[position]))
 
     def predict_proba_free(self, X: Any, group: Hashable) -> Floats:
         """Return the probabilities of the group's classifier trained without the tie."""
-        position = self._position(group)
+        rows, position = self._checked(X), self._position(group)
         if self.free_group_parameters_ is None:
             raise InputError("Expected a model fitted with free_reference=True, got one without.")
-        return self._as_probabilities(X, self.free_group_parameters_[position])
+        return both_classes(self.rule_.scores(rows, self.free_group_parameters_[position]))
 
     def predict_interval(self, X: Any) -> Floats:
         """Return the certified interval of every group's own score, shape (n, K, 2).
@@ -235,18 +239,7 @@ class FairSmoothClassifier(GroupClassifier):
         error of the score moves the interval a long way. Where smoothing is sampled,
         each row's interval holds with 99 % confidence over the draws.
         """
-        _, computed = self._smooth(self._checked(X), self.parameters_, return_interval=True)
-        low, high = np.clip(computed, 0.0, 1.0).T
-        intervals = [
-            np.column_stack(
-                [
-                    self.certificate_.interval(low, group)[:, 0],
-                    self.certificate_.interval(high, group)[:, 1],
-                ]
-            )
-            for group in self.groups_
-        ]
-        return np.stack(intervals, axis=1)
+        return self.rule_.intervals(self._checked(X))
 
     def set_parameters(
         self,
@@ -255,26 +248,44 @@ class FairSmoothClassifier(GroupClassifier):
         *,
         free_group_parameters: Floats | None = None,
     ) -> Self:
-        """Install trained parameters, average them and certify the average."""
-        self.architecture_ = architecture
-        self.group_parameters_ = group_parameters
-        self.free_group_parameters_ = free_group_parameters
-        self.parameters_ = CENTERS[self.center](group_parameters)
-        self.certificate_ = certify(
-            group_parameters, sigma=self.sigma, groups=self.groups_, center=self.center
+        """Install trained parameters, average them, certify the average and freeze the whole.
+
+        ``sigma``, ``link``, ``smoothing``, ``n_draws`` and ``center`` are those of the
+        constructor at this moment; ``groups_`` must be set. The threshold is ``threshold_``
+        if that was set before, else the constructor's.
+        """
+        chosen = 0.5 if isinstance(self.threshold, str) else float(self.threshold)
+        self.rule_ = FittedRule.of(
+            architecture,
+            group_parameters,
+            groups=self.groups_,
+            free_group_parameters=free_group_parameters,
+            sigma=self.sigma,
+            link=self.link,
+            smoothing=self.smoothing,
+            n_draws=self.n_draws,
+            center=self.center,
+            threshold=getattr(self, "_chosen_threshold", chosen),
         )
         return self
 
+    def _forget(self) -> None:
+        for name in ("rule_", "_chosen_threshold"):
+            self.__dict__.pop(name, None)
+
     def _fit(self, X: Floats, y: Labels, groups: Groups) -> None:
-        self._validate_parameters()
-        seed = self._seed()
+        settings = self._settings()
+        settings.check()
         architecture = build(
             self.module,
             n_features=X.shape[1],
             hidden_layer_sizes=self.hidden_layer_sizes,
             activation=self.activation,
         )
-        result = train(architecture, X, y, groups, settings=self._settings(seed))
+        if isinstance(architecture, ModuleNetwork):
+            require_one_logit_per_row(architecture, torch.from_numpy(X))
+        names = getattr(self, "feature_names_in_", None)
+        result = train(architecture, X, y, groups, settings=settings, names=names)
         self.history_ = result.history
         self.n_iter_ = len(result.history)
         self.set_parameters(
@@ -284,29 +295,11 @@ class FairSmoothClassifier(GroupClassifier):
         )
         if isinstance(self.threshold, str):
             held_out = result.held_out
-            self.threshold_ = choose_threshold(self._scores(X[held_out]), y[held_out])
-        else:
-            self.threshold_ = float(self.threshold)
+            chosen = choose_threshold(self._scores(X[held_out]), y[held_out])
+            self.rule_ = replace(self.rule_, threshold=chosen)
 
     def _scores(self, X: Floats) -> Floats:
-        scores: Floats = self._smooth(X, self.parameters_)
-        return scores
-
-    def _smooth(self, X: Floats, parameters: Floats, *, return_interval: bool = False) -> Any:
-        return smooth_probability(
-            self.architecture_,
-            parameters,
-            X,
-            sigma=self.sigma,
-            link=self.link,
-            method=self.smoothing,
-            n_draws=self.n_draws,
-            return_interval=return_interval,
-        )
-
-    def _as_probabilities(self, X: Any, parameters: Floats) -> Floats:
-        scores = self._smooth(self._checked(X), parameters)
-        return np.column_stack([1.0 - scores, scores])
+        return self.rule_.scores(X, self.rule_.parameters)
 
     def _position(self, group: Hashable) -> int:
         check_is_fitted(self)
@@ -314,36 +307,8 @@ class FairSmoothClassifier(GroupClassifier):
             raise InputError(f"Expected group to be one of {list(self.groups_)}, got {group!r}.")
         return self.groups_.index(group)
 
-    def _validate_parameters(self) -> None:
-        _validate.non_negative(
-            sigma=self.sigma,
-            alpha=self.alpha,
-            parity_weight=self.parity_weight,
-            weight_decay=self.weight_decay,
-        )
-        _validate.positive(
-            max_iter=1 if self.max_iter is None else self.max_iter,
-            batch_size=self.batch_size,
-            learning_rate=1.0 if self.learning_rate is None else self.learning_rate,
-            n_draws=self.n_draws,
-            tol=self.tol,
-            n_iter_no_change=self.n_iter_no_change,
-        )
-        _validate.one_of(LINKS, link=self.link)
-        _validate.one_of(SOLVERS, solver=self.solver)
-        _validate.one_of(SMOOTHINGS, smoothing=self.smoothing)
-        _validate.one_of(GROUP_WEIGHTS, group_weights=self.group_weights)
-        _validate.one_of(tuple(CENTERS), center=self.center)
-        _validate.in_range(0.0, 0.9, validation_fraction=self.validation_fraction)
-        if self.parity is not None:
-            _validate.one_of(PARITIES, parity=self.parity)
-        if isinstance(self.threshold, str):
-            _validate.one_of(("accuracy",), threshold=self.threshold)
-        else:
-            _validate.in_range(0.0, 1.0, threshold=self.threshold)
-
-    def _settings(self, seed: int) -> Settings:
+    def _settings(self) -> Settings:
         names = Settings.__dataclass_fields__.keys() - {"seed", "hold_out"}
         chosen = {name: getattr(self, name) for name in names}
         hold_out = self.early_stopping or isinstance(self.threshold, str)
-        return Settings(seed=seed, hold_out=hold_out, **chosen)
+        return Settings(seed=self._seed(), hold_out=hold_out, **chosen)

@@ -1,4 +1,4 @@
-"""The few errors a caller would catch."""
+"""The few errors and warnings a caller would catch."""
 
 
 class FairSmoothError(Exception):
@@ -15,3 +15,7 @@ class GroupError(InputError):
 
 class ModelFileError(FairSmoothError, ValueError):
     """A model file is damaged, altered, or was not written by this library."""
+
+
+class ScaleWarning(UserWarning):
+    """Columns are on scales that one level of noise cannot serve; standardise them."""

@@ -10,6 +10,9 @@ from fairsmooth import FairSmoothClassifier
 from fairsmooth.core.architecture import Network
 from fairsmooth.exceptions import GroupError, InputError
 
+# For tests that stop early on purpose.
+UNFINISHED = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
 
 def fit(data, **parameters):
     classifier = FairSmoothClassifier(**{"random_state": 0, **parameters})
@@ -139,6 +142,7 @@ def test_the_paper_s_update_reaches_the_same_minimum(biased):
     assert agreement.mean() > 0.97
 
 
+@UNFINISHED
 def test_same_seed_same_model(biased):
     first = fit(biased, solver="sgd", max_iter=3)
     second = fit(biased, solver="sgd", max_iter=3)
@@ -147,6 +151,7 @@ def test_same_seed_same_model(biased):
     assert not np.array_equal(first.parameters_, third.parameters_)
 
 
+@UNFINISHED
 def test_neither_inputs_nor_global_randomness_are_touched(biased):
     X, before = biased.X.copy(), torch.random.get_rng_state()
     state = np.random.get_state()[1].copy()
@@ -192,6 +197,7 @@ def test_threshold_is_respected_and_can_be_chosen(biased):
     assert 0.0 < chosen.threshold_ < 1.0
 
 
+@UNFINISHED
 def test_callback_sees_every_record(biased):
     seen = []
     clf = fit(biased, callback=seen.append, max_iter=5)
@@ -199,6 +205,7 @@ def test_callback_sees_every_record(biased):
     assert [record.step for record in seen] == [1, 2, 3, 4, 5]
 
 
+@UNFINISHED
 def test_verbose_prints_to_standard_error(biased, capsys):
     fit(biased, verbose=1, max_iter=2)
     captured = capsys.readouterr()
@@ -254,6 +261,7 @@ def test_refuses_bad_data(biased):
         clf.fit(X, y, sensitive_features=groups)
 
 
+@UNFINISHED
 def test_refuses_an_unknown_group_and_a_missing_reference(biased):
     clf = fit(biased, free_reference=False, max_iter=5)
     with pytest.raises(InputError, match="Expected group to be one of"):

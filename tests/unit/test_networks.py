@@ -8,6 +8,9 @@ from torch import nn
 from fairsmooth import FairSmoothClassifier, smooth_probability
 from fairsmooth.metrics import demographic_parity_gap
 
+# A few epochs show what these tests are about; they need not end at the minimum.
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
 QUICK = {"random_state": 0, "max_iter": 8, "batch_size": 64, "free_reference": False}
 
 

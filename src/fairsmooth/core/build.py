@@ -1,6 +1,5 @@
 """From an estimator's arguments to an architecture and the point where training starts."""
 
-import copy
 import math
 from collections.abc import Mapping
 from typing import Any
@@ -10,6 +9,7 @@ from torch import Tensor, nn
 
 from fairsmooth._random import torch_generator
 from fairsmooth.core.architecture import ACTIVATIONS, ModuleNetwork, Network
+from fairsmooth.core.module_checks import private_copy
 from fairsmooth.exceptions import InputError
 
 AnyNetwork = Network | ModuleNetwork
@@ -23,7 +23,7 @@ def build(
     """Return the architecture that the arguments ask for; a module takes precedence."""
     if module is not None:
         # A copy: training must not change the user's module, nor the other way round.
-        return ModuleNetwork(copy.deepcopy(module).eval().double())
+        return ModuleNetwork(private_copy(module))
     sizes = (hidden_layer_sizes,) if isinstance(hidden_layer_sizes, int) else hidden_layer_sizes
     widths = tuple(int(size) for size in sizes)
     if any(width < 1 for width in widths):
@@ -44,7 +44,7 @@ def shared_start(architecture: AnyNetwork, *, seed: int) -> Tensor:
     :math:`1/\sqrt{\text{inputs}}` of 0, a module at its own parameters.
     """
     if isinstance(architecture, ModuleNetwork):
-        return nn.utils.parameters_to_vector(architecture.module.parameters()).detach().double()
+        return architecture.flat.double()
     if not architecture.hidden_layer_sizes:
         return torch.zeros(architecture.n_parameters, dtype=torch.float64)
     generator = torch_generator(seed, "start")

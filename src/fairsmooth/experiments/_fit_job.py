@@ -1,10 +1,15 @@
 """Choosing among candidates, and training with what was chosen."""
 
 import math
+import warnings
 from collections.abc import Mapping
 from typing import Any
 
-from fairsmooth.experiments._contenders import contender
+from sklearn.exceptions import ConvergenceWarning
+
+from fairsmooth.classifier import GroupClassifier
+from fairsmooth.datasets import FairDataset
+from fairsmooth.experiments._contenders import Contender, contender
 from fairsmooth.experiments._data import training_and_held_out, training_and_test
 from fairsmooth.experiments._job import Job
 from fairsmooth.experiments._measure import certificate_figures, decide, partition_rates, rates
@@ -23,8 +28,7 @@ def choose(job: Job, _: Mapping[str, Any]) -> Figures:
     tried: list[Figures] = []
     for candidate in entrant.grid[: job.n_candidates]:
         try:
-            model = entrant.build(candidate, seed=job.seed, quick=job.quick)
-            model.fit(train.X, train.y, sensitive_features=train.sensitive_features)
+            model = _trained(entrant, candidate, train, job)
             told = entrant.needs_group_at_prediction
             measured = rates(decide(model, held_out, with_group=told), held_out)
         except Exception as error:
@@ -62,8 +66,7 @@ def fit(job: Job, parameters: Mapping[str, Any]) -> Figures:
     """Train on the training part and measure on the test part and its partitions."""
     entrant = contender(job.contender)
     train, test = training_and_test(job)
-    model = entrant.build(parameters, seed=job.seed, quick=job.quick)
-    model.fit(train.X, train.y, sensitive_features=train.sensitive_features)
+    model = _trained(entrant, parameters, train, job)
     decisions = decide(model, test, with_group=entrant.needs_group_at_prediction)
     found: Figures = {
         "parameters": dict(parameters),
@@ -74,6 +77,17 @@ def fit(job: Job, parameters: Mapping[str, Any]) -> Figures:
     if job.group_ratio is None and not job.parameters:
         found["partitions"] = partition_rates(decisions, test, PARTITIONS, seed=job.split_seed)
     return found
+
+
+def _trained(
+    entrant: Contender, parameters: Mapping[str, Any], train: FairDataset, job: Job
+) -> GroupClassifier:
+    model = entrant.build(parameters, seed=job.seed, quick=job.quick)
+    with warnings.catch_warnings():
+        if job.quick:  # a few iterations show that everything runs; nobody expects more
+            warnings.simplefilter("ignore", ConvergenceWarning)
+        model.fit(train.X, train.y, sensitive_features=train.sensitive_features)
+    return model
 
 
 def _reason(error: Exception) -> str:

@@ -1,5 +1,6 @@
 """From checked arrays to trained parameters: choose the way, hold out, solve."""
 
+import copy
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -15,68 +16,14 @@ from fairsmooth.core.architecture import ModuleNetwork, Network
 from fairsmooth.core.build import AnyNetwork, shared_start
 from fairsmooth.data.groups import Groups
 from fairsmooth.exceptions import InputError
-from fairsmooth.training.history import Record, Report
+from fairsmooth.training.convergence import Solution, warn_unmet
+from fairsmooth.training.history import Report, TrainingStep
 from fairsmooth.training.lbfgs import solve_lbfgs
 from fairsmooth.training.likelihood import choose_likelihood
 from fairsmooth.training.problem import Problem, weigh_groups
+from fairsmooth.training.scales import check_scales
+from fairsmooth.training.settings import Settings
 from fairsmooth.training.stochastic import Schedule, solve_stochastic
-
-_LEARNING_RATES = {"sgd": 0.05, "adam": 0.003}
-
-
-@dataclass(frozen=True)
-class Settings:
-    """What :func:`train` is told; the names are those of the estimator."""
-
-    seed: int
-    sigma: float
-    alpha: float
-    link: str
-    parity: str | None
-    parity_weight: float
-    parity_tolerance: tuple[float, float]
-    group_weights: str
-    solver: str
-    max_iter: int | None
-    batch_size: int
-    learning_rate: float | None
-    weight_decay: float
-    tol: float
-    smoothing: str
-    early_stopping: bool
-    validation_fraction: float
-    n_iter_no_change: int
-    free_reference: bool
-    device: str
-    verbose: int
-    callback: Report | None
-    hold_out: bool
-
-    def resolved(self, architecture: AnyNetwork) -> "Settings":
-        """Fill in what was left to be chosen by architecture and solver."""
-        linear = isinstance(architecture, Network) and not architecture.hidden_layer_sizes
-        solver = self.solver if self.solver != "auto" else ("lbfgs" if linear else "adam")
-        return replace(
-            self,
-            solver=solver,
-            max_iter=self.max_iter or (200 if solver == "lbfgs" else 40),
-            learning_rate=self.learning_rate or _LEARNING_RATES.get(solver, 0.0),
-        )
-
-    def untied(self) -> "Settings":
-        """Return the settings of the reference: no tie, no extension.
-
-        It starts where the tied training ended, so a minibatch solver needs a
-        quarter of the epochs.
-        """
-        epochs = int(self.max_iter or 1)
-        return replace(
-            self,
-            alpha=0.0,
-            parity=None,
-            parity_weight=0.0,
-            max_iter=epochs if self.solver == "lbfgs" else -(-epochs // 4),
-        )
 
 
 @dataclass(frozen=True)
@@ -89,45 +36,73 @@ class Trained:
 
     group_parameters: Floats
     free_group_parameters: Floats | None
-    history: tuple[Record, ...]
+    history: tuple[TrainingStep, ...]
     held_out: NDArray[np.intp]
 
 
 def train(
-    architecture: AnyNetwork, X: Floats, y: Labels, groups: Groups, *, settings: Settings
+    architecture: AnyNetwork,
+    X: Floats,
+    y: Labels,
+    groups: Groups,
+    *,
+    settings: Settings,
+    names: Sequence[str] | None = None,
 ) -> Trained:
     """Train every group's parameters together, and once more without the tie.
 
     The second training starts where the first ended, so it costs little; it
-    shows what the tie cost each group.
+    shows what the tie cost each group. ``names`` are the columns', for messages.
     """
-    settings = settings.resolved(architecture)
+    settings = settings.resolved(architecture, n_rows=len(X))
+    if isinstance(architecture, Network):
+        check_scales(X, names, sigma=settings.sigma)
     rows = groups.rows()
     kept, held_out = _hold_out(rows, y, settings)
     place = _place(architecture, settings)
     data = _GroupTensors.of(X, y, kept, place)
     validation = _GroupTensors.of(X, y, held_out, place) if settings.early_stopping else None
-    start = shared_start(architecture, seed=settings.seed).to(data.X[0])
-    history: list[Record] = []
+    start = shared_start(architecture, seed=settings.seed).to(place)
+    history: list[TrainingStep] = []
 
-    def report(record: Record) -> None:
-        history.append(record)
+    def report(step: TrainingStep) -> None:
+        history.append(step)
         if settings.verbose:
-            print(_line(record), file=sys.stderr)
+            print(_line(step), file=sys.stderr)
         if settings.callback is not None:
-            settings.callback(record)
+            settings.callback(step)
 
-    solver = _Solver(architecture, data, validation, settings)
+    solver = _Solver(_at(architecture, place), data, validation, settings)
     tied = solver.solve(start.repeat(len(rows), 1), settings, report)
+    warn_unmet(_started(tied), what="Training", remedy=_remedy(settings))
     free = None
     if settings.free_reference and settings.alpha > 0:
-        free = solver.solve(tied, settings.untied(), lambda record: None)
+        free = solver.solve(tied.parameters, settings.untied(), lambda step: None, tied.fall)
+        warn_unmet(
+            free,
+            what="The reference without the tie, which tying costs are measured against,",
+            remedy=_remedy(settings),
+        )
     return Trained(
-        group_parameters=_as_array(tied),
-        free_group_parameters=None if free is None else _as_array(free),
+        group_parameters=_as_array(tied.parameters),
+        free_group_parameters=None if free is None else _as_array(free.parameters),
         history=tuple(history),
         held_out=np.sort(np.concatenate(held_out)),
     )
+
+
+def _started(solution: Solution) -> Solution:
+    """Count a training without a single step as one that did not do what it should."""
+    if solution.steps:
+        return solution
+    why = "no step was taken, because at the start the objective is already flat to within tol"
+    return replace(solution, unmet=why)
+
+
+def _remedy(settings: Settings) -> str:
+    if settings.solver == "lbfgs":
+        return "Increase max_iter, standardise the columns, or accept a larger tol."
+    return "Increase max_iter or learning_rate, or standardise the columns."
 
 
 @dataclass(frozen=True)
@@ -153,6 +128,13 @@ def _place(architecture: AnyNetwork, settings: Settings) -> Tensor:
     exact = settings.solver == "lbfgs" or isinstance(architecture, ModuleNetwork)
     dtype = torch.float64 if exact and device.type != "mps" else torch.float32
     return torch.empty(0, dtype=dtype, device=device)
+
+
+def _at(architecture: AnyNetwork, place: Tensor) -> AnyNetwork:
+    """Bring what a module holds besides its trainable parameters to where training runs."""
+    if isinstance(architecture, ModuleNetwork) and place.device.type != "cpu":
+        return ModuleNetwork(copy.deepcopy(architecture.module).to(place.device, place.dtype))
+    return architecture
 
 
 def resolve_device(name: str) -> torch.device:
@@ -211,7 +193,9 @@ class _Solver:
             self.batch = Problem(self.likelihood, 0.0, 0.0).ragged(data.X, data.y)
             self.curvature = self.likelihood.curvature(data.X)
 
-    def solve(self, start: Tensor, settings: Settings, report: Report) -> Tensor:
+    def solve(
+        self, start: Tensor, settings: Settings, report: Report, earlier_fall: float = 0.0
+    ) -> Solution:
         problem = Problem(
             likelihood=self.likelihood,
             alpha=settings.alpha,
@@ -247,6 +231,7 @@ class _Solver:
             schedule=schedule,
             report=report,
             validation_loss=self._validation_loss(problem),
+            earlier_fall=earlier_fall,
         )
 
     def _validation_loss(self, problem: Problem) -> Callable[[Tensor], float] | None:
@@ -265,9 +250,9 @@ def _as_array(parameters: Tensor) -> Floats:
     return parameters.detach().cpu().double().numpy()
 
 
-def _line(record: Record) -> str:
-    losses = " ".join(f"{loss:.4f}" for loss in record.losses)
+def _line(step: TrainingStep) -> str:
+    losses = " ".join(f"{loss:.4f}" for loss in step.losses)
     return (
-        f"{record.step:4d}  objective {record.objective:.6f}  losses {losses}  "
-        f"disparity {record.disparity:.3e}"
+        f"{step.step:4d}  objective {step.objective:.6f}  losses {losses}  "
+        f"disparity {step.disparity:.3e}"
     )

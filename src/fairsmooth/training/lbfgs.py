@@ -17,8 +17,13 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 from torch import Tensor
 
-from fairsmooth.training.history import Record, Report
+from fairsmooth.training.convergence import Solution, require_finite
+from fairsmooth.training.history import Report, as_step
 from fairsmooth.training.problem import Batch, Problem, Terms
+
+# In float64 the objective cannot be told apart from its neighbours where the gradient is
+# smaller than the root of a rounding error: a tolerance below this counts as met there.
+_RESOLVED = 1e-7
 
 
 def solve_lbfgs(
@@ -30,7 +35,7 @@ def solve_lbfgs(
     max_iter: int,
     tol: float,
     report: Report,
-) -> Tensor:
+) -> Solution:
     """Minimise the objective over all groups' parameters at once.
 
     Parameters
@@ -48,11 +53,12 @@ def solve_lbfgs(
     tol : float
         Stop when no entry of the rescaled gradient exceeds it.
     report : callable
-        Receives a :class:`Record` after every iteration.
+        Receives a :class:`~fairsmooth.training.history.TrainingStep` after every iteration.
 
     Returns
     -------
-    Tensor of shape (K, m)
+    Solution
+        Its ``unmet`` says so if the tolerance was not reached.
     """
     began = time.perf_counter()
     scales = _Scales.of(problem, curvature, n_groups=len(start))
@@ -63,6 +69,7 @@ def solve_lbfgs(
         point = scales.point(scaled).requires_grad_()
         terms = problem.terms(point, batch)
         (gradient,) = torch.autograd.grad(terms.objective, point)
+        require_finite(terms.objective, gradient, where=f"in iteration {steps + 1}")
         last[:] = [terms]
         return terms.objective.item(), scales.slope(gradient).cpu().numpy().ravel()
 
@@ -71,7 +78,7 @@ def solve_lbfgs(
     def after_iteration(_: Any) -> None:
         nonlocal steps
         steps += 1
-        report(as_record(last[0], steps, began))
+        report(as_step(last[0], steps, began))
 
     solution = minimize(
         evaluate,
@@ -79,9 +86,20 @@ def solve_lbfgs(
         jac=True,
         method="L-BFGS-B",
         callback=after_iteration,
-        options={"maxiter": max_iter, "maxcor": 20, "gtol": tol, "ftol": 1e-12},
+        options={
+            "maxiter": max_iter,
+            "maxfun": 10 * max_iter + 100,
+            "maxcor": 20,
+            "gtol": tol,
+            "ftol": 1e-15,
+        },
     )
-    return scales.point(torch.as_tensor(solution.x, device=start.device).view_as(start))
+    found = scales.point(torch.as_tensor(solution.x, device=start.device).view_as(start))
+    largest = float(np.abs(solution.jac).max())
+    unmet = None
+    if largest > max(tol, _RESOLVED):
+        unmet = f"after {steps} iterations the largest entry of the gradient is {largest:.2g}"
+    return Solution(found, steps, unmet)
 
 
 @dataclass(frozen=True)
@@ -127,14 +145,3 @@ def _solve(factor: Tensor, rows: Tensor, *, left: bool) -> Tensor:
     if left:
         return torch.linalg.solve_triangular(factor, rows.mT, upper=False).mT
     return torch.linalg.solve_triangular(factor, rows, upper=False, left=False)
-
-
-def as_record(terms: Terms, step: int, began: float) -> Record:
-    """Take the numbers out of the tensors."""
-    return Record(
-        step=step,
-        objective=terms.objective.item(),
-        losses=tuple(terms.losses.tolist()),
-        disparity=terms.disparity.item(),
-        seconds=time.perf_counter() - began,
-    )

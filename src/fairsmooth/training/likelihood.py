@@ -33,8 +33,10 @@ _TRAINING_NODES = 8
 # Exact scores of a hidden layer have an absolute error below this.
 _EXACT_ERROR = 1e-6
 
-# Columns that are constant or overlap have no curvature of their own.
-_LEAST_CURVATURE = 1e-4
+# Columns that overlap have no curvature of their own, columns of zeros none at all. The first
+# is a share of each column's curvature, so that the units of a column do not matter.
+_LEAST_SHARE = 1e-4
+_LEAST_CURVATURE = 1e-12
 # Beyond this a matrix of second derivatives costs more than it saves.
 _MOST_COLUMNS = 2000
 
@@ -90,8 +92,8 @@ class LinearLikelihood(Likelihood):
             bend = 4.0 * self._slope_at_zero(self.prepare(rows)).square()
             padded = torch.nn.functional.pad(rows, (0, 1), value=1.0)
             total += (padded * (bend / len(rows)).unsqueeze(-1)).mT @ padded
-        unit = torch.eye(width, dtype=total.dtype, device=total.device)
-        return total / len(X) + _LEAST_CURVATURE * unit
+        total /= len(X)
+        return total + (_LEAST_SHARE * total.diag() + _LEAST_CURVATURE).diag()
 
     def prepare(self, X: Tensor) -> LinearRows:
         """Compute the spread of every row's perturbed logit, which no iteration changes."""

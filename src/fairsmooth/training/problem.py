@@ -39,6 +39,19 @@ class Terms:
     losses: Tensor
     disparity: Tensor
 
+    def detached(self) -> "Terms":
+        """Return the numbers without the graph that they came from."""
+        return Terms(self.objective.detach(), self.losses.detach(), self.disparity.detach())
+
+    @classmethod
+    def mean(cls, several: Sequence["Terms"]) -> "Terms":
+        """Average the terms of several steps."""
+        return cls(
+            torch.stack([terms.objective for terms in several]).mean(),
+            torch.stack([terms.losses for terms in several]).mean(0),
+            torch.stack([terms.disparity for terms in several]).mean(),
+        )
+
 
 @dataclass(frozen=True)
 class Problem:

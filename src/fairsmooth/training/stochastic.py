@@ -1,17 +1,19 @@
 """Minibatch solvers: the paper's update, Eq. (17), and Adam."""
 
+import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from statistics import fmean
 
 import torch
 from torch import Tensor
 
 from fairsmooth._random import seed_from, torch_generator
 from fairsmooth.training.batching import draw_rows
-from fairsmooth.training.history import Report
-from fairsmooth.training.lbfgs import as_record
-from fairsmooth.training.problem import Problem
+from fairsmooth.training.convergence import Solution, require_finite, still_falling
+from fairsmooth.training.history import Report, as_step
+from fairsmooth.training.problem import Problem, Terms
 
 OPTIMISERS: dict[str, Callable[..., torch.optim.Optimizer]] = {
     "sgd": torch.optim.SGD,
@@ -23,9 +25,10 @@ OPTIMISERS: dict[str, Callable[..., torch.optim.Optimizer]] = {
 class Schedule:
     """How a minibatch solver goes through the data.
 
-    One epoch visits as many rows as there are, in batches of ``batch_size`` rows
-    of **every** group: small groups are gone through more than once, because
-    each group's loss is a mean of its own.
+    A step uses about ``batch_size`` rows, equally many of **every** group, because each
+    group's loss is a mean of its own. An epoch is as many steps as it takes
+    to visit as many rows as there are, ``n / batch_size``, however many groups they
+    belong to; within it small groups are gone through more than once, large ones in part.
     """
 
     epochs: int
@@ -33,6 +36,14 @@ class Schedule:
     learning_rate: float
     seed: int
     patience: int | None = None
+
+    def rows_of_each(self, n_groups: int) -> int:
+        """Return how many rows of each group a step uses, at least 1."""
+        return math.ceil(self.batch_size / n_groups)
+
+    def steps(self, n_rows: int) -> int:
+        """Return how many steps an epoch has."""
+        return math.ceil(n_rows / self.batch_size)
 
 
 def solve_stochastic(
@@ -45,7 +56,8 @@ def solve_stochastic(
     schedule: Schedule,
     report: Report,
     validation_loss: Callable[[Tensor], float] | None = None,
-) -> Tensor:
+    earlier_fall: float = 0.0,
+) -> Solution:
     """Minimise the objective with minibatches of every group at once.
 
     With ``solver="sgd"`` each step is Eq. (17): the gradient of each group's
@@ -57,40 +69,57 @@ def solve_stochastic(
     began = time.perf_counter()
     parameters = start.clone().requires_grad_()
     optimiser = OPTIMISERS[solver]([parameters], lr=schedule.learning_rate)
-    best, best_loss, stale = parameters.detach().clone(), float("inf"), 0
+    best, best_loss, stale = parameters.detach().clone(), math.inf, 0
+    objectives: list[float] = []
     for epoch in range(1, schedule.epochs + 1):
-        batches = _epoch(X, schedule, epoch)
-        for step in range(batches[0].shape[0]):
-            chosen = [rows[step] for rows in batches]
-            batch = problem.stack(
-                torch.stack([data[rows] for data, rows in zip(X, chosen, strict=True)]),
-                torch.stack([labels[rows] for labels, rows in zip(y, chosen, strict=True)]),
-            )
+        seen = []
+        for step, rows in enumerate(_epoch(X, schedule, epoch)):
             optimiser.zero_grad(set_to_none=True)
+            batch = problem.stack(_take(X, rows), _take(y, rows))
             terms = problem.terms(parameters, batch, seed=seed_from(schedule.seed, epoch, step))
             terms.objective.backward()
             optimiser.step()
-        report(as_record(terms, epoch, began))
+            seen.append(terms.detached())
+        mean = Terms.mean(seen)
+        objectives += [each.objective.item() for each in seen]
+        require_finite(mean.objective, parameters, where=f"in epoch {epoch}")
+        report(as_step(mean, epoch, began))
         if validation_loss is None:
             continue
         loss = validation_loss(parameters.detach())
+        stale = 0 if loss < best_loss else stale + 1
         if loss < best_loss:
-            best, best_loss, stale = parameters.detach().clone(), loss, 0
-        else:
-            stale += 1
+            best, best_loss = parameters.detach().clone(), loss
         if schedule.patience is not None and stale >= schedule.patience:
-            break
-    return best if validation_loss is not None else parameters.detach()
+            return Solution(best, steps=epoch)
+    if validation_loss is not None:
+        return Solution(best, schedule.epochs, unmet=_never_stopped(schedule))
+    return Solution(
+        parameters.detach(),
+        schedule.epochs,
+        unmet=still_falling(objectives, earlier_fall=earlier_fall),
+        fall=objectives[0] - fmean(objectives[-schedule.steps(sum(map(len, X))) :]),
+    )
 
 
-def _epoch(X: Sequence[Tensor], schedule: Schedule, epoch: int) -> list[Tensor]:
-    """Return the row numbers of one epoch, ``(steps, batch_size)`` for every group."""
+def _epoch(X: Sequence[Tensor], schedule: Schedule, epoch: int) -> list[list[Tensor]]:
+    """Return the row numbers of every step of an epoch, one tensor per group."""
     generator = torch_generator(schedule.seed, "epoch", epoch)
-    n_rows = sum(len(rows) for rows in X)
-    steps = max(1, round(n_rows / (len(X) * schedule.batch_size)))
-    return [
-        draw_rows(torch.arange(len(rows)), steps * schedule.batch_size, generator=generator).view(
-            steps, schedule.batch_size
-        )
+    steps = schedule.steps(sum(len(rows) for rows in X))
+    size = schedule.rows_of_each(len(X))
+    drawn = [
+        draw_rows(torch.arange(len(rows)), steps * size, generator=generator).split(size)
         for rows in X
     ]
+    return [list(rows) for rows in zip(*drawn, strict=True)]
+
+
+def _take(values: Sequence[Tensor], rows: Sequence[Tensor]) -> Tensor:
+    return torch.stack([of[chosen] for of, chosen in zip(values, rows, strict=True)])
+
+
+def _never_stopped(schedule: Schedule) -> str:
+    return (
+        f"the loss on held-out rows still improved within the last {schedule.patience} of "
+        f"{schedule.epochs} epochs"
+    )

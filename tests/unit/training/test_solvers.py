@@ -29,10 +29,10 @@ def two_groups(n=8, seed=0):
 def test_one_step_of_sgd_is_equation_17():
     problem, (X, y) = linear_problem(), two_groups()
     start = torch.randn(2, 3, dtype=torch.float64, generator=torch.Generator().manual_seed(1))
-    schedule = Schedule(epochs=1, batch_size=8, learning_rate=0.05, seed=7)
+    schedule = Schedule(epochs=1, batch_size=16, learning_rate=0.05, seed=7)
     after = solve_stochastic(
-        problem, start, X, y, solver="sgd", schedule=schedule, report=lambda record: None
-    )
+        problem, start, X, y, solver="sgd", schedule=schedule, report=lambda step: None
+    ).parameters
     generator = torch_generator(7, "epoch", 1)
     expected = start.clone()
     chosen = [draw_rows(torch.arange(8), 8, generator=generator) for _ in range(2)]
@@ -63,11 +63,12 @@ def test_early_stopping_returns_the_best_parameters_seen():
         y,
         solver="adam",
         schedule=schedule,
-        report=lambda record: None,
+        report=lambda step: None,
         validation_loss=validation_loss,
     )
-    assert len(seen) == 4  # two epochs without improvement end it
-    assert torch.equal(best, seen[1])
+    assert len(seen) == best.steps == 4  # two epochs without improvement end it
+    assert torch.equal(best.parameters, seen[1])
+    assert best.unmet is None
 
 
 def test_stacked_and_ragged_batches_give_the_same_terms():

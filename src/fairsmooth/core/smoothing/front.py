@@ -1,7 +1,5 @@
 """The front door of smoothing: picks the way, streams the rows, returns honest intervals."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -113,7 +111,7 @@ def smooth_probability(  # noqa: PLR0913 - the contract names them all, by keywo
         tolerance=tolerance,
     )
     way = WAYS["exact" if sigma == 0 and isinstance(base, Network) else _choose(method, base)]
-    with torch.no_grad(), _evaluation(base):
+    with torch.no_grad():
         results = [way(task, chunk.to(weights.device)) for chunk in _chunks(rows, chunk_rows)]
     probability = torch.cat([result[0] for result in results]).cpu()
     interval = torch.cat([result[1] for result in results]).cpu()
@@ -197,8 +195,8 @@ def _as_parameters(parameters: Any, base: Architecture, rows: Tensor) -> Tensor:
     if not _all_finite(weights):
         raise InputError("Expected finite parameters, got NaN or infinity.")
     if isinstance(base, ModuleNetwork):
-        like = next(base.module.parameters(), weights)
-        return weights.to(like)
+        trainable = (value for value in base.module.parameters() if value.requires_grad)
+        return weights.to(next(trainable, weights))
     return weights.to(rows.device, torch.promote_types(weights.dtype, torch.float32))
 
 
@@ -207,18 +205,3 @@ def _check_confidence(confidence: float, tolerance: float | None) -> None:
         raise InputError(f"Expected 0 < confidence < 1, got confidence={confidence!r}.")
     if tolerance is not None:
         _validate.positive(tolerance=tolerance)
-
-
-@contextmanager
-def _evaluation(base: Architecture) -> Iterator[None]:
-    """Run a module in evaluation mode, and leave it as it was."""
-    if not isinstance(base, ModuleNetwork):
-        yield
-        return
-    modes = {module: module.training for module in base.module.modules()}
-    base.module.eval()
-    try:
-        yield
-    finally:
-        for module, training in modes.items():
-            module.training = training

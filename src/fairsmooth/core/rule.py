@@ -1,0 +1,208 @@
+"""A fitted model as one object that nothing changes any more."""
+
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from fairsmooth._types import Floats
+from fairsmooth.core.architecture import Network
+from fairsmooth.core.build import AnyNetwork
+from fairsmooth.core.certificate import Certificate, certify
+from fairsmooth.core.few_rows import FEW, few_linear_scores
+from fairsmooth.core.parameters import CENTERS
+from fairsmooth.core.smoothing import smooth_probability
+from fairsmooth.exceptions import InputError
+
+_ARRAYS = ("group_parameters", "parameters", "free_group_parameters")
+
+
+@dataclass(frozen=True, eq=False)
+class FittedRule:
+    """Everything that a score, a decision and the certificate depend on, frozen at fit time.
+
+    An estimator's constructor arguments may be set at any time; they take effect at the
+    next ``fit``. Were scores computed from them, a changed ``sigma`` would move every
+    score while the certificate still spoke of the old ones. Arrays are read-only.
+
+    Attributes
+    ----------
+    architecture : Network or ModuleNetwork
+        The base classifier.
+    group_parameters : ndarray of shape (K, m)
+        Each group's own parameters ``W_k``.
+    parameters : ndarray of shape (m,)
+        The overall parameters ``W*``.
+    free_group_parameters : ndarray of shape (K, m) or None
+        Trained without the tie.
+    sigma, link, smoothing, n_draws, center
+        As in the estimator.
+    threshold : float
+        Scores above it are decided positive.
+    certificate : Certificate
+        Of ``group_parameters``.
+    """
+
+    architecture: AnyNetwork
+    group_parameters: Floats
+    parameters: Floats
+    free_group_parameters: Floats | None
+    sigma: float
+    link: str
+    smoothing: str
+    n_draws: int
+    center: str
+    threshold: float
+    certificate: Certificate
+
+    @classmethod
+    def of(
+        cls,
+        architecture: AnyNetwork,
+        group_parameters: Floats,
+        *,
+        groups: tuple[Hashable, ...],
+        free_group_parameters: Floats | None = None,
+        **options: Any,
+    ) -> "FittedRule":
+        """Average the groups' parameters, certify the average, and freeze it all.
+
+        ``options`` are ``sigma``, ``link``, ``smoothing``, ``n_draws``, ``center`` and
+        ``threshold``.
+        """
+        stacked = read_only(group_parameters)
+        sigma, center = float(options.pop("sigma")), str(options.pop("center"))
+        return cls(
+            architecture=architecture,
+            group_parameters=stacked,
+            parameters=read_only(CENTERS[center](stacked)),
+            free_group_parameters=(
+                None if free_group_parameters is None else read_only(free_group_parameters)
+            ),
+            sigma=sigma,
+            center=center,
+            certificate=certify(stacked, sigma=sigma, groups=groups, center=center),
+            **options,
+        )
+
+    def scores(self, X: Floats, parameters: Floats) -> Floats:
+        """Return the smooth score of every row, for the overall or a group's parameters."""
+        scores = None
+        if len(X) <= FEW and self._is_linear and self.smoothing in ("auto", "exact"):
+            scores = few_linear_scores(parameters, X, sigma=self.sigma, link=self.link)
+        if scores is None:
+            scores = self._smooth(X, parameters)
+        return _numbers(scores)
+
+    def intervals(self, X: Floats) -> Floats:
+        """Return the certified interval of every group's own score, shape (n, K, 2)."""
+        scores, computed = self._smooth(X, self.parameters, return_interval=True)
+        _numbers(scores)
+        low, high = np.clip(computed, 0.0, 1.0).T
+        certificate = self.certificate
+        by_group = [
+            np.column_stack(
+                [certificate.interval(low, group)[:, 0], certificate.interval(high, group)[:, 1]]
+            )
+            for group in certificate.groups
+        ]
+        return np.stack(by_group, axis=1)
+
+    @property
+    def _is_linear(self) -> bool:
+        return isinstance(self.architecture, Network) and not self.architecture.hidden_layer_sizes
+
+    def _smooth(self, X: Floats, parameters: Floats, *, return_interval: bool = False) -> Any:
+        return smooth_probability(
+            self.architecture,
+            parameters,
+            X,
+            sigma=self.sigma,
+            link=self.link,
+            method=self.smoothing,
+            n_draws=self.n_draws,
+            return_interval=return_interval,
+        )
+
+    def __setstate__(self, state: Mapping[str, Any]) -> None:
+        # Copies and pickles of arrays are writeable, whatever their originals were.
+        for name, value in state.items():
+            frozen = read_only(value) if name in _ARRAYS and value is not None else value
+            object.__setattr__(self, name, frozen)
+
+
+class RuleHolder:
+    """An estimator whose fitted attributes are those of its rule, and read-only as it is."""
+
+    rule_: FittedRule
+
+    @property
+    def group_parameters_(self) -> Floats:
+        """Each group's own parameters, read-only."""
+        return self._fitted.group_parameters
+
+    @property
+    def parameters_(self) -> Floats:
+        """The overall parameters, read-only."""
+        return self._fitted.parameters
+
+    @property
+    def free_group_parameters_(self) -> Floats | None:
+        """The groups' parameters trained without the tie, read-only."""
+        return self._fitted.free_group_parameters
+
+    @property
+    def certificate_(self) -> Certificate:
+        """The certificate of ``group_parameters_``."""
+        return self._fitted.certificate
+
+    @property
+    def architecture_(self) -> AnyNetwork:
+        """The base classifier."""
+        return self._fitted.architecture
+
+    @property
+    def threshold_(self) -> float:
+        """The decision threshold."""
+        return self._fitted.threshold
+
+    @threshold_.setter
+    def threshold_(self, threshold: float) -> None:
+        # Whoever installs parameters with set_parameters may choose the threshold before.
+        if hasattr(self, "rule_"):
+            raise AttributeError(
+                "Expected threshold_ to stay as it was when fitted, got a new value. "
+                "Set threshold= and fit again, or compare predict_proba with another number."
+            )
+        self._chosen_threshold = float(threshold)
+
+    @property
+    def _fitted(self) -> FittedRule:
+        if "rule_" not in vars(self):
+            raise AttributeError(f"This {type(self).__name__} is not fitted yet.")
+        return self.rule_
+
+    def __sklearn_is_fitted__(self) -> bool:
+        """Tell scikit-learn that only a finished training counts."""
+        return "rule_" in vars(self)
+
+
+def read_only(array: Floats) -> Floats:
+    """Return a copy in C order that cannot be written to.
+
+    Solvers leave arrays in either order, and sums over another order differ in the last digit.
+    """
+    copied = np.array(array, dtype=np.float64, order="C")
+    copied.setflags(write=False)
+    return copied
+
+
+def _numbers(scores: Floats) -> Floats:
+    if np.isnan(scores).any():
+        row = int(np.flatnonzero(np.isnan(scores))[0])
+        raise InputError(
+            f"Expected a score for every row, got NaN for row {row}: its values are too large "
+            "for this model, or the module returned NaN."
+        )
+    return scores
