@@ -13,6 +13,7 @@ import fairsmooth
 from fairsmooth._types import Floats
 from fairsmooth.core.architecture import ModuleNetwork, Network
 from fairsmooth.core.build import AnyNetwork, build
+from fairsmooth.core.rule import FittedRule, read_only
 from fairsmooth.data.encoding import TableEncoder
 from fairsmooth.estimator import FairSmoothClassifier
 from fairsmooth.exceptions import FairSmoothError, InputError, ModelFileError
@@ -135,7 +136,7 @@ def _plain(classifier: FairSmoothClassifier) -> dict[str, Any]:
 def _fitted_settings(classifier: FairSmoothClassifier) -> dict[str, Any]:
     """Return the settings that the fitted rule uses, as they were when it was fitted."""
     names = ("link", "sigma", "center", "smoothing", "n_draws")
-    return {name: _number(getattr(classifier, name)) for name in names}
+    return {name: _number(getattr(classifier.rule_, name)) for name in names}
 
 
 def _constructor_settings(classifier: FairSmoothClassifier) -> dict[str, Any]:
@@ -170,20 +171,26 @@ def _rebuild(contents: Contents, module: nn.Module | None) -> FairSmoothClassifi
     classifier = FairSmoothClassifier(module=module, **plain["parameters"])
     classifier.groups_ = description.groups
     classifier.classes_ = np.array(description.classes)
-    classifier.threshold_ = float(plain["threshold"])
     classifier.history_ = ()
     classifier.n_iter_ = 0
     classifier.n_features_in_ = plain["features"]["count"]
     if plain["features"]["names"] is not None:
         classifier.feature_names_in_ = np.array(plain["features"]["names"], dtype=object)
-    classifier.set_parameters(
-        _architecture(plain["architecture"], module, tensors),
-        tensors["group_parameters"],
-        free_group_parameters=tensors.get("free_group_parameters"),
-    )
+    free = tensors.get("free_group_parameters")
     # The centre and the numbers of the file: another machine may compute another last digit.
-    classifier.parameters_ = tensors["parameters"]
-    classifier.certificate_ = contents.certificate
+    classifier.rule_ = FittedRule(
+        architecture=_architecture(plain["architecture"], module, tensors),
+        group_parameters=read_only(tensors["group_parameters"]),
+        parameters=read_only(tensors["parameters"]),
+        free_group_parameters=None if free is None else read_only(free),
+        sigma=float(plain["sigma"]),
+        link=plain["link"],
+        smoothing=plain["smoothing"]["method"],
+        n_draws=plain["smoothing"]["n_draws"],
+        center=plain["center"],
+        threshold=float(plain["threshold"]),
+        certificate=contents.certificate,
+    )
     return classifier
 
 
