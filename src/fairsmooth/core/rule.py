@@ -135,6 +135,62 @@ class FittedRule:
             object.__setattr__(self, name, frozen)
 
 
+class RuleHolder:
+    """An estimator whose fitted attributes are those of its rule, and read-only as it is."""
+
+    rule_: FittedRule
+
+    @property
+    def group_parameters_(self) -> Floats:
+        """Each group's own parameters, read-only."""
+        return self._fitted.group_parameters
+
+    @property
+    def parameters_(self) -> Floats:
+        """The overall parameters, read-only."""
+        return self._fitted.parameters
+
+    @property
+    def free_group_parameters_(self) -> Floats | None:
+        """The groups' parameters trained without the tie, read-only."""
+        return self._fitted.free_group_parameters
+
+    @property
+    def certificate_(self) -> Certificate:
+        """The certificate of ``group_parameters_``."""
+        return self._fitted.certificate
+
+    @property
+    def architecture_(self) -> AnyNetwork:
+        """The base classifier."""
+        return self._fitted.architecture
+
+    @property
+    def threshold_(self) -> float:
+        """The decision threshold."""
+        return self._fitted.threshold
+
+    @threshold_.setter
+    def threshold_(self, threshold: float) -> None:
+        # Whoever installs parameters with set_parameters may choose the threshold before.
+        if hasattr(self, "rule_"):
+            raise AttributeError(
+                "Expected threshold_ to stay as it was when fitted, got a new value. "
+                "Set threshold= and fit again, or compare predict_proba with another number."
+            )
+        self._chosen_threshold = float(threshold)
+
+    @property
+    def _fitted(self) -> FittedRule:
+        if "rule_" not in vars(self):
+            raise AttributeError(f"This {type(self).__name__} is not fitted yet.")
+        return self.rule_
+
+    def __sklearn_is_fitted__(self) -> bool:
+        """Tell scikit-learn that only a finished training counts."""
+        return "rule_" in vars(self)
+
+
 def read_only(array: Floats) -> Floats:
     """Return a copy in C order that cannot be written to.
 
