@@ -11,6 +11,7 @@ from torch import nn
 from fairsmooth import _validate
 from fairsmooth._types import Floats, Labels
 from fairsmooth.classifier import GroupClassifier
+from fairsmooth.core.architecture import Network
 from fairsmooth.core.build import AnyNetwork, build
 from fairsmooth.core.certificate import Certificate, certify
 from fairsmooth.core.parameters import CENTERS
@@ -238,8 +239,14 @@ class FairSmoothClassifier(GroupClassifier):
         return self.predict_with_interval(X)[1]
 
     def predict_with_interval(self, X: Any) -> tuple[Floats, Floats]:
-        """Return the overall score (n,) and :meth:`predict_interval`, smoothing each row once."""
-        scores, computed = self._smooth(self._checked(X), self.parameters_, return_interval=True)
+        """Return the overall score (n,), as ``predict_proba`` has it, and :meth:`predict_interval`.
+
+        Each row is smoothed once, where one way of smoothing gives both.
+        """
+        rows = self._checked(X)
+        scores, computed = self._smooth(rows, self.parameters_, return_interval=True)
+        if self._intervals_have_their_own_draws():
+            scores = self._scores(rows)
         low, high = np.clip(computed, 0.0, 1.0).T
         intervals = [
             np.column_stack(
@@ -307,6 +314,12 @@ class FairSmoothClassifier(GroupClassifier):
             n_draws=self.n_draws,
             return_interval=return_interval,
         )
+
+    def _intervals_have_their_own_draws(self) -> bool:
+        # Hidden noise is drawn from Sobol points for a score, and in pairs for an interval.
+        network = self.architecture_
+        deep = isinstance(network, Network) and len(network.hidden_layer_sizes) > 1
+        return self.smoothing == "layerwise" or (self.smoothing == "auto" and deep)
 
     def _as_probabilities(self, X: Any, parameters: Floats) -> Floats:
         scores = self._smooth(self._checked(X), parameters)
