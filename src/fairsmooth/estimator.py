@@ -242,7 +242,10 @@ class FairSmoothClassifier(RuleHolder, GroupClassifier):
         return self.predict_with_interval(X)[1]
 
     def predict_with_interval(self, X: Any) -> tuple[Floats, Floats]:
-        """Return the overall score (n,) and :meth:`predict_interval`, smoothing each row once."""
+        """Return the overall score (n,), as ``predict_proba`` has it, and :meth:`predict_interval`.
+
+        Each row is smoothed once, where one way of smoothing gives both.
+        """
         return self.rule_.scores_and_intervals(self._checked(X))
 
     def set_parameters(

@@ -98,9 +98,12 @@ class FittedRule:
     def scores_and_intervals(self, X: Floats) -> tuple[Floats, Floats]:
         """Return the overall score of every row, and the certified interval of every group's own.
 
-        Of shapes (n,) and (n, K, 2); every row is smoothed once.
+        Of shapes (n,) and (n, K, 2); every row is smoothed once, where one way of
+        smoothing gives both.
         """
         scores, computed = self._smooth(X, self.parameters, return_interval=True)
+        if self._intervals_have_their_own_draws:
+            scores = self._smooth(X, self.parameters)
         _numbers(scores)
         low, high = np.clip(computed, 0.0, 1.0).T
         certificate = self.certificate
@@ -115,6 +118,13 @@ class FittedRule:
     @property
     def _is_linear(self) -> bool:
         return isinstance(self.architecture, Network) and not self.architecture.hidden_layer_sizes
+
+    @property
+    def _intervals_have_their_own_draws(self) -> bool:
+        # Hidden noise is drawn from Sobol points for a score, and in pairs for an interval.
+        network = self.architecture
+        deep = isinstance(network, Network) and len(network.hidden_layer_sizes) > 1
+        return self.smoothing == "layerwise" or (self.smoothing == "auto" and deep)
 
     def _smooth(self, X: Floats, parameters: Floats, *, return_interval: bool = False) -> Any:
         return smooth_probability(
