@@ -89,7 +89,7 @@ class FittedRule:
     def scores(self, X: Floats, parameters: Floats) -> Floats:
         """Return the smooth score of every row, for the overall or a group's parameters."""
         scores = None
-        if len(X) <= FEW and self._is_linear and self.smoothing in ("auto", "exact"):
+        if self._has_short_way(X):
             scores = few_linear_scores(parameters, X, sigma=self.sigma, link=self.link)
         if scores is None:
             scores = self._smooth(X, parameters)
@@ -102,8 +102,8 @@ class FittedRule:
         smoothing gives both.
         """
         scores, computed = self._smooth(X, self.parameters, return_interval=True)
-        if self._intervals_have_their_own_draws:
-            scores = self._smooth(X, self.parameters)
+        if self._has_short_way(X) or self._intervals_have_their_own_draws:
+            scores = self.scores(X, self.parameters)  # to the last digit
         _numbers(scores)
         low, high = np.clip(computed, 0.0, 1.0).T
         certificate = self.certificate
@@ -115,9 +115,10 @@ class FittedRule:
         ]
         return scores, np.stack(by_group, axis=1)
 
-    @property
-    def _is_linear(self) -> bool:
-        return isinstance(self.architecture, Network) and not self.architecture.hidden_layer_sizes
+    def _has_short_way(self, X: Floats) -> bool:
+        network = self.architecture
+        linear = isinstance(network, Network) and not network.hidden_layer_sizes
+        return linear and len(X) <= FEW and self.smoothing in ("auto", "exact")
 
     @property
     def _intervals_have_their_own_draws(self) -> bool:
