@@ -29,6 +29,7 @@ bench: $(STAMP)
 
 docs: $(STAMP)
 	$(BIN)/python tools/fill_tables.py
+	$(BIN)/python tools/draw_rooms.py
 	$(BIN)/python tools/build_docs.py
 
 $(STAMP): pyproject.toml constraints.txt

@@ -46,7 +46,7 @@ def law_like(n_samples: int = 20_000) -> FairDataset:
     random = np.random.default_rng(0)
     codes = random.choice(len(SHARES), n_samples, p=np.array(SHARES))
     X = random.standard_normal((n_samples, 4)) - 0.5 * (codes > 0)[:, None]
-    logit = 2.6 + X @ np.array([0.9, 0.5, 0.2, 0.0]) - 0.4 * (codes > 0)
+    logit = 2.2 + X @ np.array([0.6, 0.2, 0.0, 0.0]) - 1.0 * (codes > 0)
     return FairDataset(
         X=pd.DataFrame(X, columns=[f"x{j}" for j in range(4)]),
         y=(random.random(n_samples) < expit(logit)).astype(np.int64),
@@ -116,7 +116,7 @@ def goals(rows: list[Row]) -> list[Goal]:
     costs = {
         "share, below logistic regression": worst("share", plain, "accuracy", -1),
         "share, below equal": worst("share", "equal", "accuracy", -1),
-        "parity 1, below share": worst("share, parity 1", "share", "accuracy", -1),
+        "parity 0.25, below share": worst("share, parity 0.25", "share", "accuracy", -1),
     }
     limits = dict(zip(costs, (0.01, 0.005, 0.05), strict=True))
     return [

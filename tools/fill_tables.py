@@ -1,4 +1,4 @@
-"""Copy the tables of README and docs from the committed results, so that no figure is typed."""
+"""Make the tables of README and docs from results and declarations, so that none is typed."""
 
 import json
 import re
@@ -6,6 +6,9 @@ from collections.abc import Callable
 from pathlib import Path
 from statistics import mean
 from typing import Any
+
+from fairsmooth.datasets import datasets
+from fairsmooth.experiments import everyone, experiments
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "results"
@@ -72,12 +75,53 @@ def baselines() -> str:
     return _table(["case", "method", "accuracy", "ΔDP", "ΔEO", "seconds"], lines)
 
 
+def methods() -> str:
+    """Return every method as it declares itself."""
+    lines = []
+    for each in everyone():
+        page = each.page or f"{each.name}.md"
+        sees = "as published" if each.needs_group_at_prediction else "no"
+        link = f"[{Path(page).stem}]({page})"
+        words = [each.optimises, each.notions, each.guarantees, sees, link]
+        lines.append([f"`{each.name}`", each.label, *words])
+    names = ["name", "label", "optimises", "notions", "guarantees"]
+    return _table([*names, "sees the group when predicting", "page"], lines)
+
+
+def data() -> str:
+    """Return every dataset as it declares itself."""
+    lines = [
+        [
+            f"`{each.name}`",
+            each.description,
+            each.label,
+            ", ".join(each.sensitive),
+            ", ".join(each.available),
+            each.reference,
+        ]
+        for each in datasets()
+    ]
+    return _table(["name", "rows", "label 1", "sensitive", "encodings", "source"], lines)
+
+
+def evaluation() -> str:
+    """Return every experiment as it declares itself."""
+    lines = [
+        [f"`{each.name}`", each.paper or "beyond it", each.about.rstrip(".")]
+        for each in experiments()
+    ]
+    return _table(["name", "in the paper", "what"], lines)
+
+
 BLOCKS: dict[str, Callable[[], str]] = {
     "tradeoff-short": tradeoff_short,
     "tradeoff-full": tradeoff_full,
     "tradeoff-goals": tradeoff_goals,
     "table1-adult": table1_adult,
     "baselines": baselines,
+    "methods": methods,
+    "datasets": data,
+    "experiments": evaluation,
 }
 
 

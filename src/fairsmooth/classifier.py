@@ -51,6 +51,7 @@ class GroupClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc
         sensitive_features : array-like of shape (n,) or (n, c)
             The group of every row. Several columns make intersectional groups.
         """
+        self._forget()
         X, y = validate_data(self, X, y, dtype=np.float64, order="C", force_writeable=True)
         codes = self._encode_labels(y)
         groups = self._encode_groups(sensitive_features, codes)
@@ -67,6 +68,9 @@ class GroupClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc
         """Return the label of every row: the positive one where its probability exceeds ½."""
         scores = self._scores(self._checked(X))
         return np.asarray(self.classes_[(scores > 0.5).astype(np.intp)])
+
+    def _forget(self) -> None:
+        """Drop an earlier fit: a training that fails must leave no model with new labels."""
 
     @abstractmethod
     def _fit(self, X: Floats, y: Labels, groups: Groups) -> None:

@@ -14,9 +14,8 @@ from fairsmooth._types import Floats, Labels
 from fairsmooth.classifier import GroupClassifier, both_classes
 from fairsmooth.core.architecture import ModuleNetwork
 from fairsmooth.core.build import AnyNetwork, build
-from fairsmooth.core.certificate import Certificate
 from fairsmooth.core.module_checks import require_one_logit_per_row
-from fairsmooth.core.rule import FittedRule
+from fairsmooth.core.rule import FittedRule, RuleHolder
 from fairsmooth.data.groups import Groups
 from fairsmooth.exceptions import InputError
 from fairsmooth.training.fit import train
@@ -27,7 +26,7 @@ from fairsmooth.training.threshold import choose_threshold
 __all__ = ["LINKS", "SMOOTHINGS", "SOLVERS", "FairSmoothClassifier"]
 
 
-class FairSmoothClassifier(GroupClassifier):
+class FairSmoothClassifier(RuleHolder, GroupClassifier):
     r"""A classifier with an input-agnostic certificate of group fairness.
 
     Each group ``k`` gets its own classifier :math:`f(x; W_k)`, smoothed by Gaussian
@@ -153,7 +152,6 @@ class FairSmoothClassifier(GroupClassifier):
     True
     """
 
-    rule_: FittedRule
     history_: tuple[TrainingStep, ...]
 
     def __init__(
@@ -217,56 +215,6 @@ class FairSmoothClassifier(GroupClassifier):
         self.verbose = verbose
         self.callback = callback
 
-    @property
-    def group_parameters_(self) -> Floats:
-        """Each group's own parameters, read-only."""
-        return self._fitted.group_parameters
-
-    @property
-    def parameters_(self) -> Floats:
-        """The overall parameters, read-only."""
-        return self._fitted.parameters
-
-    @property
-    def free_group_parameters_(self) -> Floats | None:
-        """The groups' parameters trained without the tie, read-only."""
-        return self._fitted.free_group_parameters
-
-    @property
-    def certificate_(self) -> Certificate:
-        """The certificate of ``group_parameters_``."""
-        return self._fitted.certificate
-
-    @property
-    def architecture_(self) -> AnyNetwork:
-        """The base classifier."""
-        return self._fitted.architecture
-
-    @property
-    def threshold_(self) -> float:
-        """The decision threshold."""
-        return self._fitted.threshold
-
-    @threshold_.setter
-    def threshold_(self, threshold: float) -> None:
-        # Whoever installs parameters with set_parameters may choose the threshold before.
-        if hasattr(self, "rule_"):
-            raise AttributeError(
-                "Expected threshold_ to stay as it was when fitted, got a new value. "
-                "Set threshold= and fit again, or compare predict_proba with another number."
-            )
-        self._chosen_threshold = float(threshold)
-
-    @property
-    def _fitted(self) -> FittedRule:
-        if "rule_" not in vars(self):
-            raise AttributeError(f"This {type(self).__name__} is not fitted yet.")
-        return self.rule_
-
-    def __sklearn_is_fitted__(self) -> bool:
-        """Tell scikit-learn that only a finished training counts."""
-        return "rule_" in vars(self)
-
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the label of every row: the positive one where its score exceeds the threshold."""
         scores = self._scores(self._checked(X))
@@ -294,7 +242,10 @@ class FairSmoothClassifier(GroupClassifier):
         return self.predict_with_interval(X)[1]
 
     def predict_with_interval(self, X: Any) -> tuple[Floats, Floats]:
-        """Return the overall score (n,) and :meth:`predict_interval`, smoothing each row once."""
+        """Return the overall score (n,), as ``predict_proba`` has it, and :meth:`predict_interval`.
+
+        Each row is smoothed once, where one way of smoothing gives both.
+        """
         return self.rule_.scores_and_intervals(self._checked(X))
 
     def set_parameters(
@@ -325,29 +276,9 @@ class FairSmoothClassifier(GroupClassifier):
         )
         return self
 
-    def fit(self, X: Any, y: Any, *, sensitive_features: Any = None) -> Self:
-        """Learn from rows ``X``, labels ``y`` and the groups of the rows.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-            Numeric features, all finite.
-        y : array-like of shape (n,)
-            Labels of any type, two distinct values; the larger one is positive.
-        sensitive_features : array-like of shape (n,) or (n, c)
-            The group of every row. Several columns make intersectional groups.
-
-        Warns
-        -----
-        ConvergenceWarning
-            Where a solver stopped before it met its tolerance.
-        ScaleWarning
-            Where columns are on scales so different that the noise drowns the smaller.
-        """
-        # A training that fails leaves no model, rather than an old one with new labels.
+    def _forget(self) -> None:
         for name in ("rule_", "_chosen_threshold"):
             self.__dict__.pop(name, None)
-        return super().fit(X, y, sensitive_features=sensitive_features)
 
     def _fit(self, X: Floats, y: Labels, groups: Groups) -> None:
         settings = self._settings()

@@ -9,6 +9,9 @@ from fairsmooth.exceptions import ModelFileError
 from fairsmooth.persistence import load, save
 from fairsmooth.verify import verify
 
+# A few iterations make a model that can be saved; it need not be at the minimum.
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
 N_FLIPS = 200
 
 

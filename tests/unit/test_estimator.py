@@ -8,6 +8,7 @@ from sklearn.linear_model import LogisticRegression
 
 from fairsmooth import FairSmoothClassifier
 from fairsmooth.core.architecture import Network
+from fairsmooth.datasets import make_biased
 from fairsmooth.exceptions import GroupError, InputError
 
 # For tests that stop early on purpose.
@@ -282,3 +283,26 @@ def test_intervals_allow_for_the_error_of_a_saturated_score():
     assert own[0] < 0.9
     low, high = clf.predict_interval(X)[:, 1].T
     assert ((low <= own) & (own <= high)).all()
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"sigma": 0.0},
+        {"hidden_layer_sizes": (6,), "max_iter": 2},
+        {"hidden_layer_sizes": (6,), "max_iter": 2, "smoothing": "layerwise"},
+        {"hidden_layer_sizes": (6, 4), "max_iter": 2},
+        {"hidden_layer_sizes": (6, 4), "max_iter": 2, "sigma": 0.0},
+        {"hidden_layer_sizes": (6, 4), "max_iter": 2, "smoothing": "monte_carlo"},
+        {"module": torch.nn.Sequential(torch.nn.Linear(3, 2), torch.nn.Linear(2, 1)),
+         "max_iter": 2},
+    ],
+)  # fmt: skip
+def test_scores_beside_intervals_are_those_of_predict_proba(options):
+    data = make_biased(120, 3)
+    model = FairSmoothClassifier(random_state=0, free_reference=False, n_draws=64, **options)
+    model.fit(data.X, data.y, sensitive_features=data.sensitive_features)
+    scores, intervals = model.predict_with_interval(data.X)
+    np.testing.assert_array_equal(scores, model.predict_proba(data.X)[:, 1])
+    np.testing.assert_array_equal(intervals, model.predict_interval(data.X))

@@ -14,6 +14,11 @@ _WORDS = {
     "strict=True": "--strict",
     "Expected positive ": "Expected --positive ",
     "name it in ids": "name it with --id",
+    "Increase max_iter or learning_rate": "Increase --max-iter",
+    "Increase max_iter": "Increase --max-iter",
+    ", or accept a larger tol": "",
+    ", or lower learning_rate": "",
+    "call load(path, module=...)": "use it in Python, with load(path, module=...)",
 }
 _ASSIGNMENT = re.compile(rf"(?<![\w.])({'|'.join(_OPTIONS)})='([^']*)'")
 

@@ -53,7 +53,7 @@ def command(
     ] = None,
     parity_weight: Annotated[
         float | None,
-        typer.Option("--parity-weight", help="Weight of the parity term; 1 if left out."),
+        typer.Option("--parity-weight", help="Weight of the parity term; 0.25 if left out."),
     ] = None,
     group_weights: Annotated[
         str,

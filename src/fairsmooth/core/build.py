@@ -1,7 +1,6 @@
 """From an estimator's arguments to an architecture and the point where training starts."""
 
 import math
-from collections.abc import Mapping
 from typing import Any
 
 import torch
@@ -13,8 +12,6 @@ from fairsmooth.core.module_checks import private_copy
 from fairsmooth.exceptions import InputError
 
 AnyNetwork = Network | ModuleNetwork
-
-_MAX_PARAMETERS = 10_000_000
 
 
 def build(
@@ -54,41 +51,3 @@ def shared_start(architecture: AnyNetwork, *, seed: int) -> Tensor:
         drawn = torch.rand(out * (into + 1), generator=generator, dtype=torch.float64)
         pieces.append((2.0 * drawn - 1.0) * bound)
     return torch.cat(pieces)
-
-
-def to_plain(architecture: AnyNetwork) -> dict[str, Any]:
-    """Describe an architecture as plain data. A module is described, not stored: it is code."""
-    if isinstance(architecture, ModuleNetwork):
-        kind = type(architecture.module)
-        return {
-            "kind": "module",
-            "name": f"{kind.__module__}.{kind.__qualname__}",
-            "n_parameters": architecture.n_parameters,
-        }
-    return {
-        "kind": "network",
-        "n_features": architecture.n_features,
-        "hidden_layer_sizes": list(architecture.hidden_layer_sizes),
-        "activation": architecture.activation,
-    }
-
-
-def from_plain(plain: Mapping[str, Any]) -> Network:
-    """Rebuild a network from :func:`to_plain`, refusing what does not fit."""
-    try:
-        widths = (plain["n_features"], *plain["hidden_layer_sizes"])
-        activation = plain["activation"]
-        if plain["kind"] != "network" or activation not in ACTIVATIONS:
-            raise ValueError("unknown kind or activation")
-        if not all(isinstance(width, int) and 1 <= width <= _MAX_PARAMETERS for width in widths):
-            raise ValueError("a width is not a positive whole number")
-        network = Network(widths[0], tuple(widths[1:]), activation)
-    except (KeyError, TypeError, ValueError) as error:
-        raise InputError(
-            f"Expected a network as plain data, got {dict(plain)!r} ({error})."
-        ) from error
-    if network.n_parameters > _MAX_PARAMETERS:
-        raise InputError(
-            f"Expected at most {_MAX_PARAMETERS} parameters, got {network.n_parameters}."
-        )
-    return network

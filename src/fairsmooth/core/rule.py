@@ -89,7 +89,7 @@ class FittedRule:
     def scores(self, X: Floats, parameters: Floats) -> Floats:
         """Return the smooth score of every row, for the overall or a group's parameters."""
         scores = None
-        if len(X) <= FEW and self._is_linear and self.smoothing in ("auto", "exact"):
+        if self._has_short_way(X):
             scores = few_linear_scores(parameters, X, sigma=self.sigma, link=self.link)
         if scores is None:
             scores = self._smooth(X, parameters)
@@ -98,9 +98,12 @@ class FittedRule:
     def scores_and_intervals(self, X: Floats) -> tuple[Floats, Floats]:
         """Return the overall score of every row, and the certified interval of every group's own.
 
-        Of shapes (n,) and (n, K, 2); every row is smoothed once.
+        Of shapes (n,) and (n, K, 2); every row is smoothed once, where one way of
+        smoothing gives both.
         """
         scores, computed = self._smooth(X, self.parameters, return_interval=True)
+        if self._has_short_way(X) or self._intervals_have_their_own_draws:
+            scores = self.scores(X, self.parameters)  # to the last digit
         _numbers(scores)
         low, high = np.clip(computed, 0.0, 1.0).T
         certificate = self.certificate
@@ -112,9 +115,17 @@ class FittedRule:
         ]
         return scores, np.stack(by_group, axis=1)
 
+    def _has_short_way(self, X: Floats) -> bool:
+        network = self.architecture
+        linear = isinstance(network, Network) and not network.hidden_layer_sizes
+        return linear and len(X) <= FEW and self.smoothing in ("auto", "exact")
+
     @property
-    def _is_linear(self) -> bool:
-        return isinstance(self.architecture, Network) and not self.architecture.hidden_layer_sizes
+    def _intervals_have_their_own_draws(self) -> bool:
+        # Hidden noise is drawn from Sobol points for a score, and in pairs for an interval.
+        network = self.architecture
+        deep = isinstance(network, Network) and len(network.hidden_layer_sizes) > 1
+        return self.smoothing == "layerwise" or (self.smoothing == "auto" and deep)
 
     def _smooth(self, X: Floats, parameters: Floats, *, return_interval: bool = False) -> Any:
         return smooth_probability(
@@ -133,6 +144,62 @@ class FittedRule:
         for name, value in state.items():
             frozen = read_only(value) if name in _ARRAYS and value is not None else value
             object.__setattr__(self, name, frozen)
+
+
+class RuleHolder:
+    """An estimator whose fitted attributes are those of its rule, and read-only as it is."""
+
+    rule_: FittedRule
+
+    @property
+    def group_parameters_(self) -> Floats:
+        """Each group's own parameters, read-only."""
+        return self._fitted.group_parameters
+
+    @property
+    def parameters_(self) -> Floats:
+        """The overall parameters, read-only."""
+        return self._fitted.parameters
+
+    @property
+    def free_group_parameters_(self) -> Floats | None:
+        """The groups' parameters trained without the tie, read-only."""
+        return self._fitted.free_group_parameters
+
+    @property
+    def certificate_(self) -> Certificate:
+        """The certificate of ``group_parameters_``."""
+        return self._fitted.certificate
+
+    @property
+    def architecture_(self) -> AnyNetwork:
+        """The base classifier."""
+        return self._fitted.architecture
+
+    @property
+    def threshold_(self) -> float:
+        """The decision threshold."""
+        return self._fitted.threshold
+
+    @threshold_.setter
+    def threshold_(self, threshold: float) -> None:
+        # Whoever installs parameters with set_parameters may choose the threshold before.
+        if hasattr(self, "rule_"):
+            raise AttributeError(
+                "Expected threshold_ to stay as it was when fitted, got a new value. "
+                "Set threshold= and fit again, or compare predict_proba with another number."
+            )
+        self._chosen_threshold = float(threshold)
+
+    @property
+    def _fitted(self) -> FittedRule:
+        if "rule_" not in vars(self):
+            raise AttributeError(f"This {type(self).__name__} is not fitted yet.")
+        return self.rule_
+
+    def __sklearn_is_fitted__(self) -> bool:
+        """Tell scikit-learn that only a finished training counts."""
+        return "rule_" in vars(self)
 
 
 def read_only(array: Floats) -> Floats:

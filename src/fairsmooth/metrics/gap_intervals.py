@@ -55,14 +55,14 @@ def gap_interval(*families: RateFamily, confidence: float = 0.95) -> tuple[float
     if min(len(groups) for groups in defined) < 2:
         return 0.0, float(len(families))
     pairs = [len(groups) * (len(groups) - 1) // 2 for groups in defined]
-    contrasts = 2 ** (len(families) - 1) * int(np.prod(pairs))
+    n_contrasts = 2 ** (len(families) - 1) * int(np.prod(pairs))
     tail = (1.0 - confidence) / 2.0
-    fronts_low, fronts_high = [], []
+    lower, upper = [], []
     for family, groups in zip(families, defined, strict=True):
-        fronts_low.append(_contrasts(family, groups, error=tail / contrasts, side=-1.0))
-        fronts_high.append(_contrasts(family, groups, error=tail, side=1.0))
-    low = _best_end(fronts_low, side=-1.0)
-    high = _best_end(fronts_high, side=1.0)
+        lower.append(_contrasts(family, groups, error=tail / n_contrasts, side=-1.0))
+        upper.append(_contrasts(family, groups, error=tail, side=1.0))
+    low = _best_end(lower, side=-1.0)
+    high = _best_end(upper, side=1.0)
     return max(0.0, low), min(float(len(families)), high)
 
 
@@ -87,10 +87,10 @@ def _contrasts(
     first, second = (above, below) if side > 0 else (below, above)
     ordered = ~np.eye(len(groups), dtype=bool)
     differences = (rates[:, None] - rates[None, :])[ordered]
-    return _front(differences, (first[:, None] + second[None, :])[ordered], side=side)
+    return _undominated(differences, (first[:, None] + second[None, :])[ordered], side=side)
 
 
-def _front(values: Floats, squares: Floats, *, side: float) -> tuple[Floats, Floats]:
+def _undominated(values: Floats, squares: Floats, *, side: float) -> tuple[Floats, Floats]:
     """Keep the contrasts that no other beats in both value and distance."""
     order = np.lexsort((-side * squares, -values))
     values, squares = values[order], squares[order]
@@ -99,9 +99,9 @@ def _front(values: Floats, squares: Floats, *, side: float) -> tuple[Floats, Flo
     return values[keep], squares[keep]
 
 
-def _best_end(fronts: list[tuple[Floats, Floats]], *, side: float) -> float:
-    values, squares = fronts[0]
-    for more_values, more_squares in fronts[1:]:
+def _best_end(contrasts: list[tuple[Floats, Floats]], *, side: float) -> float:
+    values, squares = contrasts[0]
+    for more_values, more_squares in contrasts[1:]:
         values = np.add.outer(values, more_values).ravel()
         squares = np.add.outer(squares, more_squares).ravel()
     return float(np.max(values + side * np.sqrt(squares)))

@@ -1,6 +1,7 @@
 """Rows scored once, so that every metric of an audit reads the same numbers."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -11,8 +12,11 @@ from fairsmooth._types import Floats
 from fairsmooth.core.certificate import Certificate
 from fairsmooth.data.groups import Groups, encode_groups, match_groups
 from fairsmooth.exceptions import InputError
+from fairsmooth.metrics.rates import rate_samples
 
 Bools = NDArray[np.bool_]
+# Before the name of a rate of scores, taken as probabilities of a positive decision.
+EXPECTED = "expected_"
 
 
 @dataclass(frozen=True)
@@ -47,6 +51,12 @@ class ScoredRows:
     agreed: Bools | None
     threshold: float
     certificate: Certificate | None
+
+    @cached_property
+    def samples(self) -> dict[str, dict[str, list[Floats]]]:
+        """What every rate is the mean of: of decisions (""), and of scores ("expected_")."""
+        kinds = {"": self.decisions, EXPECTED: self.scores}
+        return {kind: rate_samples(each, self.y, self.groups) for kind, each in kinds.items()}
 
     @property
     def own(self) -> Floats:

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ import fairsmooth
 from fairsmooth._types import Floats
 from fairsmooth.core.architecture import ModuleNetwork, Network
 from fairsmooth.core.build import AnyNetwork, build
-from fairsmooth.core.rule import read_only
+from fairsmooth.core.rule import FittedRule, read_only
 from fairsmooth.data.encoding import TableEncoder
 from fairsmooth.estimator import FairSmoothClassifier
 from fairsmooth.exceptions import FairSmoothError, InputError, ModelFileError
@@ -189,21 +189,24 @@ def _rebuild(contents: Contents, module: nn.Module | None) -> FairSmoothClassifi
     classifier = FairSmoothClassifier(module=module, **plain["parameters"])
     classifier.groups_ = description.groups
     classifier.classes_ = np.array(description.classes)
-    classifier.threshold_ = float(plain["threshold"])
     classifier.history_ = ()
     classifier.n_iter_ = 0
     classifier.n_features_in_ = plain["features"]["count"]
     if plain["features"]["names"] is not None:
         classifier.feature_names_in_ = np.array(plain["features"]["names"], dtype=object)
-    classifier.set_parameters(
-        _architecture(plain["architecture"], module, tensors),
-        tensors["group_parameters"],
-        free_group_parameters=tensors.get("free_group_parameters"),
-    )
+    free = tensors.get("free_group_parameters")
     # The centre and the numbers of the file: another machine may compute another last digit.
-    classifier.rule_ = replace(
-        classifier.rule_,
+    classifier.rule_ = FittedRule(
+        architecture=_architecture(plain["architecture"], module, tensors),
+        group_parameters=read_only(tensors["group_parameters"]),
         parameters=read_only(tensors["parameters"]),
+        free_group_parameters=None if free is None else read_only(free),
+        sigma=float(plain["sigma"]),
+        link=plain["link"],
+        smoothing=plain["smoothing"]["method"],
+        n_draws=plain["smoothing"]["n_draws"],
+        center=plain["center"],
+        threshold=float(plain["threshold"]),
         certificate=contents.certificate,
     )
     return classifier

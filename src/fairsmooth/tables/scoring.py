@@ -120,7 +120,5 @@ def matrix_of(classifier: FairSmoothClassifier, table: pd.DataFrame) -> pd.DataF
         ) from error
     if not np.isfinite(matrix).all():
         row = int(np.argmax(~np.isfinite(matrix).all(axis=1)))
-        raise InputError(
-            f"Expected finite numbers, got a missing or infinite one in row {row + 1}."
-        )
+        raise InputError(f"Expected finite numbers, got another value in row {row + 1}.")
     return matrix if names is None else pd.DataFrame(matrix, columns=names)

@@ -53,7 +53,7 @@ def still_falling(objectives: Sequence[float], *, earlier_fall: float = 0.0) -> 
     >>> still_falling([2.0**-step for step in range(40)]) is None
     True
     >>> still_falling([40.0 - step for step in range(40)])
-    'the objective still fell by 25.6 % of its whole fall in the last quarter of the steps'
+    'the objective still fell by 29.0 % of its whole fall in the last quarter of the steps'
     """
     values = np.asarray(objectives)
     quarter = len(values) // 4

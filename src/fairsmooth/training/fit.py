@@ -3,7 +3,7 @@
 import copy
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
@@ -74,7 +74,7 @@ def train(
 
     solver = _Solver(_at(architecture, place), data, validation, settings)
     tied = solver.solve(start.repeat(len(rows), 1), settings, report)
-    warn_unmet(tied, what="Training", remedy=_remedy(settings))
+    warn_unmet(_started(tied), what="Training", remedy=_remedy(settings))
     free = None
     if settings.free_reference and settings.alpha > 0:
         free = solver.solve(tied.parameters, settings.untied(), lambda step: None, tied.fall)
@@ -89,6 +89,14 @@ def train(
         history=tuple(history),
         held_out=np.sort(np.concatenate(held_out)),
     )
+
+
+def _started(solution: Solution) -> Solution:
+    """Count a training without a single step as one that did not do what it should."""
+    if solution.steps:
+        return solution
+    why = "no step was taken, because at the start the objective is already flat to within tol"
+    return replace(solution, unmet=why)
 
 
 def _remedy(settings: Settings) -> str:

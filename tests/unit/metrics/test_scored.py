@@ -1,6 +1,8 @@
+import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
+from fairsmooth.estimator import FairSmoothClassifier
 from fairsmooth.exceptions import InputError
 from fairsmooth.metrics.scored import score_rows
 
@@ -19,3 +21,24 @@ def test_own_scores_are_those_of_the_rows_group(case):
         rows = case.group == group
         expected = case.clf.predict_proba_group(case.X, group)[rows, 1]
         assert (scored.own[rows] == expected).all()
+
+
+def test_every_row_is_smoothed_once_per_classifier(biased, monkeypatch):
+    model = FairSmoothClassifier(max_iter=20).fit(
+        biased.X, biased.y, sensitive_features=biased.sensitive_features
+    )
+    passes = []
+    smooth = FairSmoothClassifier._smooth
+
+    def counted(self, X, parameters, **options):
+        passes.append(len(X))
+        return smooth(self, X, parameters, **options)
+
+    expected = model.predict_proba(biased.X)[:, 1], model.predict_interval(biased.X)
+    monkeypatch.setattr(FairSmoothClassifier, "_smooth", counted)
+    groups = biased.sensitive_features
+    scored = score_rows(model, biased.X, biased.y, sensitive_features=groups)
+    assert passes == [len(biased)] * (1 + len(model.groups_))
+    np.testing.assert_array_equal(scored.scores, expected[0])
+    inside = (expected[1][..., 0] > 0.5) | (expected[1][..., 1] <= 0.5)
+    np.testing.assert_array_equal(scored.agreed, inside)

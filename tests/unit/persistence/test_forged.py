@@ -13,6 +13,9 @@ from fairsmooth.data.encoding import TableEncoder
 from fairsmooth.persistence import load, read_certificate, save
 from fairsmooth.verify import verify
 
+# A few iterations make a model that can be saved; it need not be at the minimum.
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
 
 @pytest.fixture(scope="module")
 def contents(tmp_path_factory):

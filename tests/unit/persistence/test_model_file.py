@@ -8,6 +8,9 @@ from fairsmooth.data.encoding import TableEncoder
 from fairsmooth.exceptions import InputError
 from fairsmooth.persistence import file_digest, load, read_model, save
 
+# A few iterations make a model that can be saved; it need not be at the minimum.
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
 
 @pytest.fixture(scope="module")
 def fitted(biased):

@@ -9,6 +9,9 @@ from torch import nn
 from fairsmooth import FairSmoothClassifier, ModelFileError
 from fairsmooth.persistence import load, read_certificate, save
 
+# A few iterations make a model that can be saved; it need not be at the minimum.
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
 
 def sequential(activation=nn.Tanh, width=3):
     torch.manual_seed(0)

@@ -195,7 +195,7 @@ def test_a_classifier_without_encoder_predicts_its_own_columns(tmp_path):
     for table, message in (
         (X[["u"]], "found no column 'v'"),
         (X.assign(v="x"), "Expected numbers only"),
-        (X.assign(v=np.inf), "missing or infinite one in row 1"),
+        (X.assign(v=np.inf), "Expected finite numbers, got another value in row 1"),
     ):
         with pytest.raises(InputError, match=message):
             model.predict(table)

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from typing import Any, ClassVar
 
@@ -76,7 +77,7 @@ class Binned:
         middle = [f"{low}<{self.name}<={high}" for low, high in pairwise(edges)]
         return [f"{self.name}<={edges[0]}", *middle, f"{self.name}>{edges[-1]}"]
 
-    @property
+    @cached_property
     def feature_names(self) -> list[str]:
         """Say the intervals; a column of 0 and 1 keeps its name."""
         if self.edges == (0.0,) and not self.missing:

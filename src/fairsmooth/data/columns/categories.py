@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -53,7 +54,7 @@ class Categories:
         """Whether training had one category only, so that it says nothing."""
         return len(self.values) + self.missing + self.other < 2
 
-    @property
+    @cached_property
     def feature_names(self) -> list[str]:
         """Name column and category."""
         names = [f"{self.name}={value}" for value in self.values]
@@ -61,13 +62,16 @@ class Categories:
         names += [f"{self.name} is other"] if self.other else []
         return names_of_levels(names)
 
+    @cached_property
+    def _place(self) -> dict[str, int]:
+        return {str(normal_text(value)): code for code, value in enumerate(self.values)}
+
     def codes(self, column: Column) -> Codes:
         """Return the level of every row."""
         codes, found = normal_codes(self.name, column)
-        place = {str(normal_text(value)): code for code, value in enumerate(self.values)}
         for_missing = len(self.values) if self.missing else MISSING
         for_new = len(self.values) + self.missing if self.other else UNKNOWN
-        lookup = np.array([*(place.get(text, for_new) for text in found), for_missing])
+        lookup = np.array([*(self._place.get(text, for_new) for text in found), for_missing])
         return compact(lookup[codes], len(self.values) + 2)
 
     def write(self, column: Column, out: Floats) -> Codes:

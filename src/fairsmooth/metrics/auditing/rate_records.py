@@ -1,10 +1,8 @@
 """Records of the rates of every group and of the gaps between groups."""
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fairsmooth._types import Floats
 from fairsmooth.metrics.gap_intervals import RateFamily, gap_interval, largest_gap_interval
@@ -15,11 +13,9 @@ from fairsmooth.metrics.intervals import (
     bounded_mean_interval,
 )
 from fairsmooth.metrics.noise_floor import NoiseFloor, noise_floor
-from fairsmooth.metrics.rates import Rates, cell_sums, gaps_of, rate_samples, rates_of
+from fairsmooth.metrics.rates import Rates, cell_sums, gaps_of, rates_of
 from fairsmooth.metrics.record import Record
-from fairsmooth.metrics.scored import ScoredRows
-
-EXPECTED = "expected_"
+from fairsmooth.metrics.scored import EXPECTED, ScoredRows
 
 _UNDEFINED = {
     "true_positive_rate": "undefined: no positive rows",
@@ -37,11 +33,11 @@ def rate_records(scored: ScoredRows, *, confidence: float) -> Iterator[Record]:
     """
     tail = (1.0 - confidence) / 2.0
     groups = (*scored.groups.labels, None)
-    for prefix, scores in (("", scored.decisions), (EXPECTED, scored.scores)):
-        for name, samples in rate_samples(scores, scored.y, scored.groups).items():
+    for prefix, by_rate in scored.samples.items():
+        for name, samples in by_rate.items():
             for group, sample in zip(groups, samples, strict=True):
                 yield _rate(prefix + name, group, sample, error=tail, exact=not prefix)
-    for group, wrong in zip(groups, _error_samples(scored), strict=True):
+    for group, wrong in zip(groups, scored.samples[""]["error_rate"], strict=True):
         yield _rate("accuracy", group, 1.0 - wrong, error=tail, exact=True)
 
 
@@ -50,7 +46,8 @@ def gap_records(scored: ScoredRows, *, confidence: float, random_state: int) -> 
     floors = noise_floor(scored.decisions, scored.y, scored.groups, random_state=random_state)
     for prefix, scores in (("", scored.decisions), (EXPECTED, scored.scores)):
         rates = rates_of(*cell_sums(scores, scored.y, scored.groups))
-        ends = _gap_ends(_families(rates, scored, scores, exact=not prefix), confidence=confidence)
+        families = _families(rates, scored.samples[prefix], exact=not prefix)
+        ends = _gap_ends(families, confidence=confidence)
         for name, value in gaps_of(rates).items():
             gap, (low, high) = float(value), ends[name]
             note = _gap_note(gap, low, floors[name]) if not prefix or np.isnan(gap) else ""
@@ -67,10 +64,6 @@ def gap_records(scored: ScoredRows, *, confidence: float, random_state: int) -> 
         )
 
 
-def _error_samples(scored: ScoredRows) -> list[Floats]:
-    return rate_samples(scored.decisions, scored.y, scored.groups)["error_rate"]
-
-
 def _rate(metric: str, group: object, sample: Floats, *, error: float, exact: bool) -> Record:
     if not len(sample):
         note = _UNDEFINED.get(metric.removeprefix(EXPECTED), "undefined: no rows")
@@ -83,10 +76,10 @@ def _rate(metric: str, group: object, sample: Floats, *, error: float, exact: bo
 
 
 def _families(
-    rates: Rates, scored: ScoredRows, scores: NDArray[Any], *, exact: bool
+    rates: Rates, samples_by_rate: dict[str, list[Floats]], *, exact: bool
 ) -> dict[str, RateFamily]:
     families = {}
-    for name, (*samples, _) in rate_samples(scores, scored.y, scored.groups).items():
+    for name, (*samples, _) in samples_by_rate.items():
         hits, counts = [sample.sum() for sample in samples], [len(sample) for sample in samples]
         bounds = binomial_bounds(hits, counts) if exact else bounded_mean_bounds(samples)
         families[name] = RateFamily(rates[name][:-1], bounds)

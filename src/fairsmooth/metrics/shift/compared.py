@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from fairsmooth._types import Floats
-from fairsmooth.metrics.scored import Bools, ScoredRows
+from fairsmooth.metrics.scored import EXPECTED, Bools, ScoredRows
 
 
 @dataclass(frozen=True)
@@ -60,5 +60,5 @@ def compare(
     decisions = scored.decisions.astype(np.float64)
     return (
         Compared("", decisions, own_decisions, doubt, decided),
-        Compared("expected_", scored.scores, own, epsilon, reference_scores),
+        Compared(EXPECTED, scored.scores, own, epsilon, reference_scores),
     )
