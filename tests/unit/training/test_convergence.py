@@ -111,7 +111,7 @@ def test_a_gradient_that_is_no_number_is_an_error(biased, monkeypatch):
 
 
 def test_parameters_that_are_no_numbers_are_an_error():
-    with pytest.raises(InputError, match="got 1.0 in epoch 3: training diverged"):
+    with pytest.raises(InputError, match=r"got 1\.0 in epoch 3: training diverged"):
         require_finite(torch.tensor(1.0), torch.tensor([np.nan]), where="in epoch 3")
 
 
