@@ -9,7 +9,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from fairsmooth.attack.target import Floats, Target
+from fairsmooth._types import Floats
+from fairsmooth.attack.target import Target
 from fairsmooth.core.architecture import Network
 
 _DIMENSIONS = 3

@@ -12,11 +12,12 @@ from torch import Tensor
 
 from fairsmooth import _validate
 from fairsmooth._random import torch_generator
+from fairsmooth._types import Floats
 from fairsmooth.attack._ascent import Search
 from fairsmooth.attack._reduction import reduce_linear
 from fairsmooth.attack._regions import Box, Region, Unbounded
 from fairsmooth.attack.result import AttackResult
-from fairsmooth.attack.target import Floats, Target
+from fairsmooth.attack.target import Target
 from fairsmooth.exceptions import InputError
 
 _DIRECTIONS = 8

@@ -5,16 +5,14 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
-from fairsmooth.core import _outward
+from fairsmooth._types import Floats
+from fairsmooth.core import outward
 from fairsmooth.core.architecture import Network
 from fairsmooth.core.certificate import certify
 from fairsmooth.core.smoothing.exact import is_exact, smooth_with_error
 from fairsmooth.exceptions import InputError
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,13 +76,13 @@ class Target:
 
     def bound(self, position: int) -> float:
         """Return the certificate's bound for one group, rounded outward."""
-        return _outward.total_variation_up(self._radius(position), self.sigma)
+        return outward.total_variation_up(self._radius(position), self.sigma)
 
     def paper_bound(self) -> float:
         """Return the bound of Theorem 2, rounded outward."""
         epsilon = certify(self.group_parameters, sigma=self.sigma).epsilon
         radii = [self._radius(position) for position in range(len(self.groups))]
-        return max(epsilon, *(_outward.lipschitz_up(radius, self.sigma) for radius in radii))
+        return max(epsilon, *(outward.lipschitz_up(radius, self.sigma) for radius in radii))
 
     def _radius(self, position: int) -> float:
-        return _outward.norm_up(self.group_parameters[position] - self.parameters)
+        return outward.norm_up(self.group_parameters[position] - self.parameters)

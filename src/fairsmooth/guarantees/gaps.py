@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 
 from fairsmooth import _validate
 from fairsmooth.core.contrasts import DIVERGENCES
+from fairsmooth.data.groups import Groups, encode_groups
 from fairsmooth.exceptions import GroupError, InputError
 from fairsmooth.guarantees.cells import Cells, DecisionCells, ScoreCells
 from fairsmooth.guarantees.claims import Claim, Shift, make_claim, withheld
 from fairsmooth.guarantees.guarantee import CellCount, GapGuarantee, error_of
 from fairsmooth.guarantees.limits import Limits, chosen_confidence, limit_table
 from fairsmooth.guarantees.quantities import EVERYBODY, NEGATIVE, POSITIVE, QUANTITIES
-from fairsmooth.training.groups import Groups, encode_groups
 
 Floats = NDArray[np.float64]
 

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from fairsmooth.data.groups import Groups, encode_groups
 from fairsmooth.exceptions import InputError
 from fairsmooth.guarantees.quantities import EVERYBODY, NEGATIVE, POSITIVE
-from fairsmooth.training.groups import Groups, encode_groups
 
 LABELS = (EVERYBODY, POSITIVE, NEGATIVE)
 MISSING = "(missing)"
