@@ -74,8 +74,8 @@ def exact(n1: int, n2: int) -> Row:
     return {"exact": f"{n1} and {n2} rows", "largest_probability_of_a_miss": worst}
 
 
-def simulate(draws: int) -> Iterator[Row]:
-    for number, (rates, sizes) in enumerate(CONFIGURATIONS):
+def simulate(draws: int, configurations: int) -> Iterator[Row]:
+    for number, (rates, sizes) in enumerate(CONFIGURATIONS[:configurations]):
         rng = np.random.default_rng(number)
         samples = rng.binomial(sizes, rates, (draws, len(rates)))
         for name, contrast in CONTRASTS.items():
@@ -144,12 +144,12 @@ def drifting(runs: int) -> Row:
 
 def main() -> None:
     options = arguments(__doc__).parse_args()
-    draws, runs = (60, 100) if options.quick else (400, 400)
-    sizes = [(8, 5)] if options.quick else [(30, 30), (30, 8), (17, 23), (1, 12)]
+    draws, runs = (30, 50) if options.quick else (200, 300)
+    sizes = [(8, 5)] if options.quick else [(30, 20), (30, 8), (1, 12)]
     enumerated = [exact(*size) for size in sizes]
-    simulated = list(simulate(draws))
+    simulated = list(simulate(draws, 5 if options.quick else len(CONFIGURATIONS)))
     constant = [sequential((0.3, 0.2), 25, runs), sequential((0.02, 0.01, 0.02), 40, runs)]
-    drift = drifting(2 if options.quick else 10)
+    drift = drifting(1 if options.quick else 5)
     tests = len(simulated)
     goals = [
         at_most(

@@ -89,7 +89,7 @@ def test_an_adversary_at_the_edge_of_the_ball_gains_nothing():
     deployed = (rates[0] + rho) - (rates[1] - rho)
     known = {}
     misses = 0
-    draws = 400
+    draws = 150
     for _ in range(draws):
         counts = tuple((int(rng.binomial(n, q)), n) for n, q in zip(sizes, rates, strict=True))
         if counts not in known:
@@ -101,7 +101,7 @@ def test_an_adversary_at_the_edge_of_the_ball_gains_nothing():
 @pytest.mark.parametrize(("rates", "size"), [((0.3, 0.2, 0.25), 20), ((0.02, 0.01), 30)])
 def test_looking_after_every_batch_misses_no_more_often_than_it_may(rates, size):
     rng = np.random.default_rng(1)
-    runs, looks = 300, 200
+    runs, looks = 100, 200
     hits = np.cumsum(rng.binomial(size, rates, (runs, looks, len(rates))), axis=1)
     rows = np.broadcast_to(size * np.arange(1, looks + 1)[None, :, None], hits.shape)
     first, second = np.array(list(permutations(range(len(rates)), 2))).T
@@ -121,7 +121,7 @@ def test_rates_that_drift_beyond_the_limit_raise_the_alarm():
     rng = np.random.default_rng(2)
     group = np.resize(["a", "b"], 400)
     late = 0
-    for _ in range(5):
+    for _ in range(2):
         monitor = GapMonitor({"demographic_parity": 0.1})
         statuses = []
         for step in range(14):

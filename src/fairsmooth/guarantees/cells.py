@@ -5,13 +5,9 @@ from dataclasses import dataclass
 from itertools import permutations
 from typing import Protocol
 
-import numpy as np
-from numpy.typing import NDArray
-
+from fairsmooth._types import Floats
 from fairsmooth.core import contrasts
 from fairsmooth.core.contrasts import Contrast
-
-Floats = NDArray[np.float64]
 
 # Far above the rounding of a mean, a variance and the solved bounds; see ScoreCells.ends.
 _OUTWARD = 1e-9

@@ -9,6 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from fairsmooth import _validate
+from fairsmooth._types import Floats
 from fairsmooth.core.contrasts import DIVERGENCES
 from fairsmooth.data.groups import Groups, encode_groups
 from fairsmooth.exceptions import GroupError, InputError
@@ -17,8 +18,6 @@ from fairsmooth.guarantees.claims import Claim, Shift, make_claim, withheld
 from fairsmooth.guarantees.guarantee import CellCount, GapGuarantee, error_of
 from fairsmooth.guarantees.limits import Limits, chosen_confidence, limit_table
 from fairsmooth.guarantees.quantities import EVERYBODY, NEGATIVE, POSITIVE, QUANTITIES
-
-Floats = NDArray[np.float64]
 
 
 def guarantee_gaps(

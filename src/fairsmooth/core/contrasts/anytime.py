@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betaln, xlog1py, xlogy
 
-Floats = NDArray[np.float64]
+from fairsmooth._types import Floats
 
 _BISECTIONS = 60
 # Values are found on a grid, and again on a finer one between two of its points.

@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 from scipy.special import betainccinv, betaincinv, gammaln
 
-from fairsmooth.core.contrasts.divergences import Floats
+from fairsmooth._types import Floats
 
 # Probability left out at each side of the window; it is added back as a whole.
 LEFT_OUT = 1e-10

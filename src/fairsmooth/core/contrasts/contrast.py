@@ -9,7 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from fairsmooth.core.contrasts.divergences import ROUNDING, TOTAL_VARIATION, Divergence, Floats
+from fairsmooth._types import Floats
+from fairsmooth.core.contrasts.divergences import ROUNDING, TOTAL_VARIATION, Divergence
 
 _BISECTIONS = 100
 

@@ -11,9 +11,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from fairsmooth._types import Floats
+
 Moved = Callable[[Floats, float], Floats]
 
 # The functions below are a handful of elementary operations on numbers in [0, 1]:

@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
+from fairsmooth._types import Floats
 from fairsmooth.core.contrasts.binomial import LEFT_OUT, CellSample
 from fairsmooth.core.contrasts.contrast import Contrast
-from fairsmooth.core.contrasts.divergences import Floats
 
 _STEPS = 60
 _BLOCK = 64
