@@ -1,4 +1,4 @@
-"""The three ways of smoothing behind the front door, each for one chunk of rows."""
+"""The three methods of smoothing behind the front door, each for one chunk of rows."""
 
 import math
 from collections.abc import Callable, Iterator
@@ -92,7 +92,7 @@ def monte_carlo(task: Task, rows: Tensor) -> Result:
     return _sample(task, rows, source)
 
 
-WAYS = {"exact": exact, "layerwise": layerwise, "monte_carlo": monte_carlo}
+SMOOTHERS = {"exact": exact, "layerwise": layerwise, "monte_carlo": monte_carlo}
 
 
 def _without_interval(scores: Tensor) -> Result:

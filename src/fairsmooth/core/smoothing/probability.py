@@ -13,7 +13,7 @@ from fairsmooth import _validate
 from fairsmooth.core.architecture import Architecture, ModuleNetwork, Network
 from fairsmooth.core.smoothing.exact import is_exact
 from fairsmooth.core.smoothing.linear import LINKS
-from fairsmooth.core.smoothing.ways import WAYS, Task
+from fairsmooth.core.smoothing.methods import SMOOTHERS, Task
 from fairsmooth.exceptions import InputError
 
 METHODS = ("auto", "exact", "layerwise", "monte_carlo")
@@ -112,9 +112,9 @@ def smooth_probability(  # noqa: PLR0913 - the contract names them all, by keywo
         delta=allowed if return_interval or tolerance is not None else None,
         tolerance=tolerance,
     )
-    way = WAYS["exact" if sigma == 0 and isinstance(base, Network) else _choose(method, base)]
+    smoother = SMOOTHERS["exact" if sigma == 0 and isinstance(base, Network) else _choose(method, base)]
     with torch.no_grad(), _evaluation(base):
-        results = [way(task, chunk.to(weights.device)) for chunk in _chunks(rows, chunk_rows)]
+        results = [smoother(task, chunk.to(weights.device)) for chunk in _chunks(rows, chunk_rows)]
     probability = torch.cat([result[0] for result in results]).cpu()
     interval = torch.cat([result[1] for result in results]).cpu()
     if not isinstance(X, Tensor):
