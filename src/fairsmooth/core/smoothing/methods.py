@@ -14,7 +14,11 @@ from fairsmooth.core.smoothing.confidence import RunningScores, stage_delta
 from fairsmooth.core.smoothing.exact import smooth_with_error
 from fairsmooth.core.smoothing.layerwise import antithetic_scores, smooth_layerwise
 from fairsmooth.core.smoothing.linear import apply_link
+from fairsmooth.core.smoothing.rounding import widen
 from fairsmooth.core.smoothing.sampled import weight_pair_scores
+
+# Eight normals for the logistic, and arithmetic in float32.
+_LAYERWISE_ERROR = 3e-6
 
 Result = tuple[Tensor, Tensor]
 Source = Callable[..., Iterator[Tensor]]
@@ -50,7 +54,7 @@ class Task:
 
 
 def exact(task: Task, rows: Tensor) -> Result:
-    """Smooth a network with at most one hidden layer; the interval is the error estimate."""
+    """Smooth a network with at most one hidden layer; the interval is the claimed error."""
     assert isinstance(task.architecture, Network)
     probability, error = smooth_with_error(
         task.architecture,
@@ -59,8 +63,7 @@ def exact(task: Task, rows: Tensor) -> Result:
         sigma=task.sigma,
         link=task.link,
     )
-    interval = torch.stack([probability - error, probability + error], -1)
-    return probability, interval.clamp(0.0, 1.0)
+    return probability, widen(torch.stack([probability, probability], -1), error.unsqueeze(-1))
 
 
 def layerwise(task: Task, rows: Tensor) -> Result:
@@ -71,7 +74,8 @@ def layerwise(task: Task, rows: Tensor) -> Result:
     if task.delta is None:
         scores = smooth_layerwise(network, weights, rows, n_draws=task.n_draws, **common)
         return _without_interval(scores.double())
-    return _sample(task, rows, partial(antithetic_scores, network, weights, **common))
+    scores, interval = _sample(task, rows, partial(antithetic_scores, network, weights, **common))
+    return scores, widen(interval, _LAYERWISE_ERROR)
 
 
 def monte_carlo(task: Task, rows: Tensor) -> Result:

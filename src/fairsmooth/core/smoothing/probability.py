@@ -14,6 +14,7 @@ from fairsmooth.core.architecture import Architecture, ModuleNetwork, Network
 from fairsmooth.core.smoothing.exact import is_exact
 from fairsmooth.core.smoothing.linear import LINKS
 from fairsmooth.core.smoothing.methods import SMOOTHERS, Task
+from fairsmooth.core.smoothing.rounding import round_outward
 from fairsmooth.exceptions import InputError
 
 METHODS = ("auto", "exact", "layerwise", "monte_carlo")
@@ -119,9 +120,11 @@ def smooth_probability(  # noqa: PLR0913 - the contract names them all, by keywo
     interval = torch.cat([result[1] for result in results]).cpu()
     if not isinstance(X, Tensor):
         return (probability.numpy(), interval.numpy()) if return_interval else probability.numpy()
-    like = X if X.is_floating_point() else weights
-    probability, interval = probability.to(like), interval.to(like)
-    return (probability, interval) if return_interval else probability
+    dtype = torch.promote_types(X.dtype if X.is_floating_point() else weights.dtype, torch.float32)
+    probability = probability.to(X.device, dtype)
+    if not return_interval:
+        return probability
+    return probability, round_outward(interval, dtype).to(X.device)
 
 
 def _chunks(rows: Tensor, size: int) -> tuple[Tensor, ...]:

@@ -15,7 +15,7 @@ from torch import Tensor
 
 from fairsmooth.core.architecture import ACTIVATIONS
 from fairsmooth.core.smoothing import rules
-from fairsmooth.core.smoothing.faddeeva import scaled_erfc
+from fairsmooth.core.smoothing.faddeeva import complex_product, scaled_erfc
 from fairsmooth.core.smoothing.inversion import LINK_RANGE, rest_bound
 from fairsmooth.core.smoothing.linear import normal_cdf
 from fairsmooth.core.smoothing.relu import ReluUnits
@@ -132,6 +132,10 @@ class SmoothUnits:
         """Return how many nodes the rule for ``t`` has."""
         scale = self.scale.detach()
         return rules.n_points(self._demand(t), float(scale.min()), float(scale.max()))
+
+    def characteristic(self, t: Tensor) -> tuple[Tensor, Tensor]:
+        """Return the product of all factors at ``t`` of shape (B, 1), real and imaginary part."""
+        return complex_product(*self.factors(t))
 
     def factors(self, t: Tensor) -> tuple[Tensor, Tensor]:
         r"""Return all :math:`\varphi_j(t)`, shape (J, B, R), for ``t`` of shape (B, 1)."""
