@@ -64,7 +64,11 @@ class Layer:
     def _bends(self, t: Floats, mean: Floats, weight: Floats) -> Complexes:
         end = _BENDS[self.activation]
         fastest = float(np.abs(t).max() * np.abs(weight).max())
-        y, w = panels(-end, end, min(1.0, self.scale, 6.0 / (1.0 + fastest)))
+        # Poles lie above and below 0: panels may grow with the distance from there.
+        growing = np.array([0.0, 1.0, 2.0, 4.0, 8.0, 14.0, 20.0, 30.0, 42.0])
+        growing = growing[growing <= end]
+        base = np.concatenate([-growing[:0:-1], growing])
+        y, w = panels(tuple(base), min(self.scale, 6.0 / (0.1 + fastest)))
         density = w * np.exp(-0.5 * ((y - mean) / self.scale) ** 2)
         density /= math.sqrt(2.0 * math.pi) * self.scale
         inner = self._sum(activate(self.activation, y)[None, :], density, t, weight)
@@ -77,18 +81,19 @@ class Layer:
 
     def _narrow(self, t: Floats, mean: Floats, weight: Floats) -> Complexes:
         fastest = float(np.abs(t).max() * np.abs(weight).max()) * self.scale
-        e, w = panels(-9.0, 9.0, min(1.0, 6.0 / (1.0 + fastest)))
+        e, w = panels(tuple(range(-9, 10)), min(1.0, 6.0 / (0.1 + fastest)))
         density = w * np.exp(-0.5 * e**2) / math.sqrt(2.0 * math.pi)
         values = activate(self.activation, mean + self.scale * e)
         return self._sum(values, np.broadcast_to(density, values.shape), t, weight)
 
     def _sum(self, values: Floats, density: Floats, t: Floats, weight: Floats) -> Complexes:
         out = np.empty((len(weight), len(t)), complex)
+        size = None
         for j in range(len(weight)):
             h = values[min(j, len(values) - 1)]
-            keep = density[j] > 1e-22
-            size = np.exp(np.multiply.outer(-0.5 * (self.sigma * t) ** 2, h[keep] ** 2))
-            out[j] = (size * turns(t, weight[j, 0] * h[keep])) @ density[j][keep]
+            if size is None or len(values) > 1:
+                size = np.exp(np.multiply.outer(-0.5 * (self.sigma * t) ** 2, h**2))
+            out[j] = (size * turns(t, weight[j, 0] * h)) @ density[j]
         return out
 
 
@@ -106,10 +111,13 @@ def activate(activation: str, y: Floats) -> Floats:
 
 
 @cache
-def panels(low: float, high: float, length: float) -> tuple[Floats, Floats]:
-    """Gauss-Legendre with 10 nodes on equal panels no longer than ``length``."""
-    edges = np.linspace(low, high, math.ceil((high - low) / length) + 1)
-    return composite(edges, 10)
+def panels(base: tuple[float, ...], length: float) -> tuple[Floats, Floats]:
+    """Gauss-Legendre with 10 nodes on panels between ``base``, none longer than ``length``."""
+    pieces = [
+        np.linspace(low, high, math.ceil((high - low) / length) + 1)[:-1]
+        for low, high in pairwise(base)
+    ]
+    return composite(np.append(np.concatenate(pieces), base[-1]), 10)
 
 
 def composite(edges: Floats, order: int) -> tuple[Floats, Floats]:

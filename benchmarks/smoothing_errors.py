@@ -49,7 +49,9 @@ def layer(network: Network, parameters: np.ndarray, x: np.ndarray, sigma: float)
     bias = parameters[width * n_inputs : width * (n_inputs + 1)]
     mean = weight @ x[0] + bias
     scale = sigma * math.hypot(1.0, float(np.linalg.norm(x)))
-    return Layer(network.activation, mean, scale, parameters[-width - 1 : -1], parameters[-1], sigma)
+    return Layer(
+        network.activation, mean, scale, parameters[-width - 1 : -1], parameters[-1], sigma
+    )
 
 
 def check(index: int) -> Row:

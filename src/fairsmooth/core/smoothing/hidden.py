@@ -71,9 +71,9 @@ def smooth_hidden(
         score, error = _by_width(units, bias, link, accuracy)
     else:
         score, error = _smooth_rows(units, bias, link, accuracy)
-    error = error + _input_rounding(network, parameters, sigma).unsqueeze(-1).expand(
-        shape
-    ).reshape(-1)
+    error = error + _input_rounding(network, parameters, sigma).unsqueeze(-1).expand(shape).reshape(
+        -1
+    )
     return score.reshape(shape), error.clamp_max(1.0).reshape(shape)
 
 
@@ -143,8 +143,8 @@ def _smooth_rows(
     with torch.no_grad():
         error = plan.tail + left_out + _evaluation_error(units, nodes, plan.step)
         known = torch.maximum(plan.high - score, score - plan.low)
-        return_error = error.nan_to_num(1.0).minimum(known + 1e-12)
-    return score, return_error
+        error = error.nan_to_num(1.0).minimum(known + 1e-12)
+    return score, error
 
 
 def _plan_in_tiles(units: HiddenUnits, bias: Tensor, link: str, accuracy: Accuracy) -> Plan:

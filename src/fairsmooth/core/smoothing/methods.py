@@ -1,6 +1,7 @@
 """The three methods of smoothing behind the front door, each for one chunk of rows."""
 
 import math
+import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -19,6 +20,9 @@ from fairsmooth.core.smoothing.sampled import weight_pair_scores
 
 # Eight normals for the logistic, and arithmetic in float32.
 _LAYERWISE_ERROR = 3e-6
+
+# Exact scores with a larger error are announced.
+_TELL = 1e-5
 
 Result = tuple[Tensor, Tensor]
 Source = Callable[..., Iterator[Tensor]]
@@ -63,6 +67,13 @@ def exact(task: Task, rows: Tensor) -> Result:
         sigma=task.sigma,
         link=task.link,
     )
+    unknown = int((error > _TELL).sum())
+    if unknown:
+        warnings.warn(
+            f"Exact smoothing of {unknown} of {len(rows)} rows would take too much work: their "
+            f"scores are known only within {float(error.max()):.1g}, as the interval says.",
+            stacklevel=2,
+        )
     return probability, widen(torch.stack([probability, probability], -1), error.unsqueeze(-1))
 
 

@@ -96,7 +96,8 @@ def _theta(units: HiddenUnits, variance: Tensor, tail: float) -> Tensor:
     r"""Choose Chernoff's parameter: any is valid, the best makes the half period short.
 
     Bounded units have Gaussian tails: :math:`\sqrt{2\Lambda}/\tau`. Others have exponential
-    moments like :math:`(1 - x^2)^{-k}`, :math:`x = \theta\sigma s`, :math:`k = \tau^2/2(\sigma s)^2`;
+    moments like :math:`(1 - x^2)^{-k}`, :math:`x = \theta\sigma s`, with
+    :math:`k = \tau^2/2(\sigma s)^2`;
     then :math:`(\Lambda - k\log(1 - x^2))/x` is least where :math:`w = x^2/(1 - x^2)` solves
     :math:`2w - \log(1 + w) = \Lambda/k`, here by Newton's method.
     """

@@ -1,8 +1,8 @@
-"""The front door of smoothing: picks the way, streams the rows, returns honest intervals."""
+"""Smooth scores of any classifier: picks the method, streams the rows, returns honest intervals."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Literal, TypedDict, Unpack, overload
 
 import numpy as np
 import torch
@@ -20,8 +20,54 @@ from fairsmooth.exceptions import InputError
 METHODS = ("auto", "exact", "layerwise", "monte_carlo")
 
 
+class Options(TypedDict, total=False):
+    """Keywords of :func:`smooth_probability` that do not change the type of its result."""
+
+    link: str
+    method: str
+    n_draws: int
+    random_state: int
+    confidence: float
+    tolerance: float | None
+    simultaneous: bool
+    chunk_rows: int
+
+
+Base = Architecture | nn.Module | tuple[int, ...]
+
+
+@overload
+def smooth_probability(
+    architecture: Base,
+    parameters: ArrayLike | Tensor,
+    X: Tensor,
+    *,
+    sigma: float,
+    return_interval: Literal[False] = False,
+    **options: Unpack[Options],
+) -> Tensor: ...
+@overload
+def smooth_probability(
+    architecture: Base,
+    parameters: ArrayLike | Tensor,
+    X: Tensor,
+    *,
+    sigma: float,
+    return_interval: Literal[True],
+    **options: Unpack[Options],
+) -> tuple[Tensor, Tensor]: ...
+@overload
+def smooth_probability(
+    architecture: Base,
+    parameters: ArrayLike | Tensor,
+    X: Any,
+    *,
+    sigma: float,
+    return_interval: bool = False,
+    **options: Unpack[Options],
+) -> Any: ...
 def smooth_probability(  # noqa: PLR0913 - the contract names them all, by keyword
-    architecture: Architecture | nn.Module | tuple[int, ...],
+    architecture: Base,
     parameters: ArrayLike | Tensor,
     X: Any,
     *,
@@ -38,7 +84,7 @@ def smooth_probability(  # noqa: PLR0913 - the contract names them all, by keywo
 ) -> Any:
     r"""Return the smooth score :math:`N(W)(x) = E f(x; W + \sigma Z)` of every row.
 
-    Deterministic: exact up to 5e-7 for linear models and networks with one hidden
+    Deterministic: exact up to about 5e-7 for linear models and networks with one hidden
     layer, and a fixed function of ``random_state`` otherwise. Only parameters are
     perturbed; a module's buffers (batch normalisation) are not, and modules run in
     evaluation mode.
@@ -64,9 +110,12 @@ def smooth_probability(  # noqa: PLR0913 - the contract names them all, by keywo
     random_state : int
         Seed of the sampled methods.
     return_interval : bool
-        Return ``(probability, interval)``. For exact methods the interval is the
-        estimated error of computation. For sampled ones it holds for finite samples:
-        each row's contains the smooth score with probability at least ``confidence``.
+        Return ``(probability, interval)``. For exact methods the interval is the error
+        claimed for the computation, proven but for two parts that are *measured*: the
+        complex error function, and the rule of growing intervals for rows whose scales
+        are far apart. Rows that would take too much work get a wide one, with a warning.
+        For sampled methods it holds for finite samples: each row's contains the smooth
+        score with probability at least ``confidence``. Ends are rounded outward.
     confidence : float
         Of the sampled intervals, in (0, 1).
     tolerance : float, optional
@@ -80,7 +129,8 @@ def smooth_probability(  # noqa: PLR0913 - the contract names them all, by keywo
     Returns
     -------
     probability : ndarray or Tensor of shape (n,)
-        A Tensor on the device of ``X`` if ``X`` is a Tensor, else a float64 ndarray.
+        A Tensor of the type (at least float32) and on the device of ``X`` if ``X`` is a
+        Tensor, else a float64 ndarray.
         It carries no gradient; training uses ``smooth_network`` and its companions.
     interval : ndarray or Tensor of shape (n, 2)
         Only with ``return_interval``.
@@ -113,7 +163,9 @@ def smooth_probability(  # noqa: PLR0913 - the contract names them all, by keywo
         delta=allowed if return_interval or tolerance is not None else None,
         tolerance=tolerance,
     )
-    smoother = SMOOTHERS["exact" if sigma == 0 and isinstance(base, Network) else _choose(method, base)]
+    smoother = SMOOTHERS[
+        "exact" if sigma == 0 and isinstance(base, Network) else _choose(method, base)
+    ]
     with torch.no_grad(), _evaluation(base):
         results = [smoother(task, chunk.to(weights.device)) for chunk in _chunks(rows, chunk_rows)]
     probability = torch.cat([result[0] for result in results]).cpu()

@@ -33,7 +33,7 @@ _STRIPS = {
 
 @dataclass(frozen=True)
 class Demand:
-    """What a rule must resolve, for the largest ``t`` and all units and rows it serves.
+    r"""What a rule must resolve, for the largest ``t`` and all units and rows it serves.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ class Demand:
     frequency : float
         Largest :math:`t|v_j|`.
     damping : float
-        Largest :math:`\\sigma t`.
+        Largest :math:`\sigma t`.
     """
 
     activation: str

@@ -88,7 +88,7 @@ def _tile(
 def _graded(
     units: SmoothUnits, bias: Tensor, plan: Plan, link: str
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Integrate rows one by one on growing intervals: SiLU's scales can be as far apart as ReLU's."""
+    """Integrate rows one by one on growing intervals, for scales as far apart as ReLU's can be."""
     pairs = [
         graded_integral(units.narrow(row, 1), bias[row : row + 1], plan.step[row : row + 1], link)
         for row in range(len(bias))

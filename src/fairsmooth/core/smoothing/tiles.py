@@ -1,6 +1,5 @@
 """The midpoint rule for ReLU layers: every row its own step, rows in tiles that fit a cache."""
 
-import math
 from functools import partial
 
 import torch

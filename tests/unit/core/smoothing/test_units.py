@@ -3,7 +3,9 @@ from itertools import pairwise
 import numpy as np
 import pytest
 import torch
+from benchmarks._reference import Layer
 from scipy.integrate import quad
+from scipy.special import wofz
 from scipy.stats import norm
 
 from fairsmooth.core.smoothing.relu import ReluUnits
@@ -94,7 +96,11 @@ def test_exponential_moments_are_bounded_and_sharply_so_for_relu(activation, cas
             scale,
         )
     )
-    got = make(activation, *case).log_exponential_moment(torch.tensor([theta], dtype=torch.float64)).item()
+    got = (
+        make(activation, *case)
+        .log_exponential_moment(torch.tensor([theta], dtype=torch.float64))
+        .item()
+    )
     assert got >= expected - 1e-9
     if activation == "relu":
         assert got == pytest.approx(expected, abs=1e-7)
@@ -134,3 +140,29 @@ def test_exponential_moments_stay_upper_bounds_when_factors_underflow():
     got = units.log_exponential_moment(torch.tensor([3.0], dtype=torch.float64))
     # At least the contribution of h = 0, which underflows.
     assert got.item() >= norm.logcdf(-100.0)
+
+
+def test_strips_bound_the_activations_as_the_rules_assume():
+    x = np.linspace(-60.0, 60.0, 24_001)
+    for d in (0.05, 0.3, 0.75, 1.2, 1.5):
+        y = x + 1j * d
+        assert np.abs(np.imag(y / (1.0 + np.exp(-y)))).max() <= 1.34 * d
+        assert np.abs(np.imag(np.tanh(y))).max() <= np.tan(d) + 1e-12
+
+
+def test_the_scaled_error_function_is_below_its_bound_in_the_half_plane():
+    radius, angle = np.meshgrid(np.geomspace(1e-3, 1e6, 200), np.linspace(-0.5, 0.5, 101) * np.pi)
+    z = radius * np.exp(1j * angle)
+    assert (np.abs(wofz(1j * z)) <= np.minimum(1.0, 2.0 / (np.sqrt(np.pi) * radius)) + 1e-12).all()
+
+
+@pytest.mark.parametrize("activation", ["tanh", "silu"])
+@pytest.mark.parametrize("scale", [0.02, 0.24, 0.25, 1.0, 40.0])
+@pytest.mark.parametrize("frequency", [0.1, 3.0, 40.0])
+def test_rules_keep_the_error_they_claim(activation, scale, frequency):
+    for mean in (0.0, -1.3, 4.0 * scale):
+        units = make(activation, mean, scale, frequency, 0.3)
+        got = complex(*factor(units, torch.tensor([[1.0]], dtype=torch.float64)))
+        layer = Layer(activation, np.array([mean]), scale, np.array([frequency]), 0.0, 0.3)
+        expected = layer.factors(np.array([1.0]), slice(0, 1))[0, 0]
+        assert abs(got - expected) <= units.unit_error + 1e-12
