@@ -26,7 +26,7 @@ UNSURE = 1e-8
 def problem(index: int) -> tuple[Network, np.ndarray, np.ndarray, float, str]:
     """Return network number ``index``: architecture, parameters, row, sigma, link."""
     rng = np.random.default_rng([index, 2022])
-    width = int(round(10.0 ** rng.uniform(0, 3)))
+    width = round(10.0 ** rng.uniform(0, 3))
     n_inputs = int(rng.choice([1, 3, 10]))
     network = Network(n_inputs, (width,), ACTIVATIONS[index % 3])
     inner, outer = (10.0 ** rng.uniform(-2, 1, size=2)).tolist()

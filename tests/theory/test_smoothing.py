@@ -172,7 +172,7 @@ def test_betting_is_at_least_twice_as_sharp_as_bernstein_and_still_covers(spread
     running = RunningScores(1000)
     running.add(0.4 + spread * noise)
     interval = running.interval(0.1)
-    covered = ((interval[:, 0] <= 0.4) & (0.4 <= interval[:, 1])).double().mean()
+    covered = ((interval[:, 0] <= 0.4) & (interval[:, 1] >= 0.4)).double().mean()
     width = (interval[:, 1] - interval[:, 0]).mean()
     assert covered >= 0.9
     assert width <= bernstein_radius(running.squares, 400, 0.05).mean()

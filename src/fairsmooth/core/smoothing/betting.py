@@ -1,8 +1,8 @@
 r"""Bounds on a mean by betting against every other value.
 
 If independent :math:`X_t \in [0, 1]` have mean ``m``, then
-:math:`K_t(m) = \prod_{i \le t} (1 + \lambda_i (X_i - m))` with :math:`\lambda_i \ge 0` chosen before
-:math:`X_i` is seen, and at most :math:`1/m`, is a fair game that starts with 1: by Ville's
+:math:`K_t(m) = \prod_{i \le t} (1 + \lambda_i (X_i - m))` with :math:`\lambda_i \ge 0` chosen
+before :math:`X_i` is seen, and at most :math:`1/m`, is a fair game that starts with 1: by Ville's
 inequality it ever reaches :math:`2/\delta` with probability at most :math:`\delta/2`. So the
 ``m`` at which it does are ruled out from below; those from above by the same game for
 :math:`1 - X_t`. Bets follow the variance seen so far, whence the interval is about

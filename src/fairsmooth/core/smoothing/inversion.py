@@ -29,7 +29,7 @@ class Units(Protocol):
 
 
 def integrand(units: Units, bias: Tensor, t: Tensor, link: str) -> Tensor:
-    r"""Return :math:`\mathrm{Im}\,\psi(t)` with ``t`` of shape (B, R), output bias ``bias`` (R,)."""
+    r"""Return :math:`\mathrm{Im}\,\psi(t)`, ``t`` of shape (B, R) and output bias ``bias`` (R,)."""
     re, im = units.characteristic(t)
     phase = bias * t
     return known_decay(t, units.sigma, link) * (im * torch.cos(phase) + re * torch.sin(phase))
