@@ -11,9 +11,9 @@ from typing import ClassVar
 
 import torch
 from torch import Tensor
-from torch.special import ndtr
 
 from fairsmooth.core.smoothing.faddeeva import complex_product, scaled_erfc
+from fairsmooth.core.smoothing.linear import normal_cdf
 
 # Beyond this the Gaussian factor is 0 in float64; the bound keeps products finite.
 _FAR = 1e4
@@ -60,7 +60,7 @@ class ReluUnits:
     def variance(self) -> Tensor:
         """Return the variance of the sum of the terms, shape (R,)."""
         ratio = self._ratio()
-        active = ndtr(ratio)
+        active = normal_cdf(ratio)
         density = torch.exp(-0.5 * ratio.square()) / math.sqrt(2.0 * math.pi)
         first = self.mean * active + self.scale * density
         second = self.mean * first + self.scale.square() * active
@@ -85,11 +85,11 @@ class ReluUnits:
         # exponents join to that of the density at 0, times Mills' ratio bounded by Birnbaum.
         far = shift < -5.0
         outer = torch.where(far, 0.0, exponent.clamp_min(0.0))
-        near = ndtr(shift) * torch.exp(torch.where(far, 0.0, exponent - outer))
+        near = normal_cdf(shift) * torch.exp(torch.where(far, 0.0, exponent - outer))
         away = 4.0 / ((shift.square() + 8.0).sqrt() - 3.0 * shift.clamp_max(-5.0))
         away = away * torch.exp(-0.5 * ratio.square()) / math.sqrt(2.0 * math.pi)
         active = torch.where(far, away, near) / shrink.sqrt()
-        inner = ndtr(-ratio) * torch.exp(-outer) + active
+        inner = normal_cdf(-ratio) * torch.exp(-outer) + active
         return (outer + inner.clamp_min(1e-300).log()).sum(0)
 
     def characteristic(self, t: Tensor) -> tuple[Tensor, Tensor]:
@@ -122,7 +122,7 @@ class ReluUnits:
         re = _subtract_product(re, sign * edge, value_re)
         im = _subtract_product(im, edge, value_im)
         height = math.sqrt(2.0) * root
-        return complex_product(ndtr(-ratio) + _multiply(re, height), _multiply(im, height))
+        return complex_product(normal_cdf(-ratio) + _multiply(re, height), _multiply(im, height))
 
     def log_envelope(self, t: Tensor) -> Tensor:
         r"""Bound :math:`\log|\prod_j\varphi_j|` by functions that fall in ``t``, of shape (R,).
@@ -133,8 +133,9 @@ class ReluUnits:
         ratio = self._ratio()
         shrink = 1.0 / (1.0 + (self.sigma * self.scale * t).square())
         root = shrink.sqrt()
-        active = ndtr(ratio * root) * torch.exp(ratio.square() * (0.5 * (shrink - 1.0))) * root
-        return (ndtr(-ratio) + active).clamp_min(1e-300).log().sum(0)
+        kept = torch.exp(ratio.square() * (0.5 * (shrink - 1.0))) * root
+        active = normal_cdf(ratio * root) * kept
+        return (normal_cdf(-ratio) + active).clamp_min(1e-300).log().sum(0)
 
     def log_sharp_envelope(self, t: Tensor) -> Tensor:
         r"""Bound the same, counting cancellation within a unit as well.
@@ -145,12 +146,13 @@ class ReluUnits:
         ratio = self._ratio()
         shrink = 1.0 / (1.0 + (self.sigma * self.scale * t).square())
         root, turn = shrink.sqrt(), self.scale * t * self.weight
-        active = ndtr(ratio * root) * torch.exp(ratio.square() * (0.5 * (shrink - 1.0))) * root
+        kept = torch.exp(ratio.square() * (0.5 * (shrink - 1.0))) * root
+        active = normal_cdf(ratio * root) * kept
         energy = ratio.square() * (1.0 - shrink) + turn.square() * shrink
         bump = torch.where(ratio >= 0, root * torch.exp(-0.5 * energy), 0.0)
         far = math.sqrt(2.0 / math.pi) / torch.hypot(ratio, turn).clamp_min(1e-300)
         edge = torch.exp(-0.5 * ratio.square()) * torch.minimum(0.5 * root, far)
-        factor = ndtr(-ratio) + torch.minimum(active, bump + edge)
+        factor = normal_cdf(-ratio) + torch.minimum(active, bump + edge)
         return factor.clamp_min(1e-300).log().sum(0)
 
     def reach(self, variance: Tensor, link: str, truncation: float) -> Tensor:
