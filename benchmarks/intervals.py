@@ -2,7 +2,7 @@
 
 Before: the empirical Bernstein bound of Maurer and Pontil. After: betting. Scores of a
 network with one hidden layer, whose exact smooth score is known, in antithetic pairs as the
-library draws them, and coins, the hardest bounded variable. Every run draws anew; nominal coverage 90 %.
+library draws them, and coins, the hardest bounded variable. Nominal coverage 90 %.
 """
 
 from collections.abc import Iterator

@@ -124,7 +124,7 @@ def test_rounding_outward_contains_what_was_rounded():
 def test_enormous_rows_are_exact_too(activation, size):
     network = Network(4, (16,), activation)
     _, interval = smooth_probability(
-        network, 0.1 * parameters(network), size * X, sigma=0.1, return_interval=True
+        network, 0.1 * parameters(network), size * X[:2], sigma=0.1, return_interval=True
     )
     assert np.diff(interval).max() < 2e-6
 
