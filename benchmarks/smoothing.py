@@ -17,7 +17,8 @@ from torch import Tensor
 
 from fairsmooth.core.architecture import Network
 from fairsmooth.core.smoothing import smooth_layerwise, smooth_probability
-from fairsmooth.core.smoothing.hidden import Accuracy, smooth_hidden
+from fairsmooth.core.smoothing.hidden import smooth_hidden
+from fairsmooth.core.smoothing.plan import Accuracy
 
 N_ROWS, N_INPUTS, N_DRAWS, BLOCK = 1000, 100, 100_000, 250
 

@@ -6,8 +6,9 @@ from hypothesis import strategies as st
 
 from fairsmooth.core.architecture import Network
 from fairsmooth.core.smoothing import smooth_network, smooth_probability
-from fairsmooth.core.smoothing.hidden import Accuracy, smooth_hidden
+from fairsmooth.core.smoothing.hidden import smooth_hidden
 from fairsmooth.core.smoothing.linear import LINKS
+from fairsmooth.core.smoothing.plan import Accuracy
 
 FINE = Accuracy(tail=28.0, truncation=1e-12, finer=10.0)
 

@@ -1,13 +1,15 @@
+import importlib
 import math
 from itertools import pairwise
 
 import numpy as np
 import pytest
 import torch
+from benchmarks._reference import Layer, reference_score
 
 from fairsmooth.core.architecture import ACTIVATIONS, Network
 from fairsmooth.core.smoothing import smooth_network, smooth_probability
-from fairsmooth.core.smoothing.confidence import RunningScores
+from fairsmooth.core.smoothing.confidence import RunningScores, bernstein_radius
 from fairsmooth.core.smoothing.linear import LINKS, apply_link
 
 
@@ -122,6 +124,34 @@ def test_no_slope_exceeds_lemma_2(sizes):
             assert w.grad.norm() <= (1.0 + 1e-4) / (math.sqrt(2.0 * math.pi) * sigma)
 
 
+# Of every kind some: equal units at 0, few and many units, tiny and enormous inputs.
+@pytest.mark.parametrize("index", [*range(12), *range(30, 42), 60, 61, 65, 78, 91, 110])
+def test_claimed_errors_hold_against_an_independent_reference(monkeypatch, index):
+    monkeypatch.syspath_prepend("benchmarks")
+    row = importlib.import_module("smoothing_errors").check(index)
+    assert row["doubt"] <= 1e-8
+    assert row["outside"] <= 0.0
+    assert row["claimed"] <= 1e-6
+
+
+@pytest.mark.parametrize("link", ["logistic", "probit"])
+def test_a_characteristic_function_that_dies_and_revives_is_followed(link):
+    # φ is nearly cos(6t)^16: below any tolerance at first, and back at t = π/6.
+    network = Network(3, (16,), "tanh")
+    parameters = np.zeros(network.n_parameters)
+    parameters[-17:-1], parameters[-1] = 6.0, 3.0
+    X = np.array([[1000.0, 0.0, 0.0]])
+    score, interval = smooth_probability(
+        network, parameters, X, sigma=0.1, link=link, return_interval=True
+    )
+    scale = 0.1 * math.hypot(1000.0, 1.0)
+    layer = Layer("tanh", np.zeros(16), scale, np.full(16, 6.0), 3.0, 0.1)
+    truth, _ = reference_score(layer, link)
+    assert abs(score[0] - 0.5906) < 0.002
+    assert interval[0, 0] <= truth <= interval[0, 1]
+    assert np.diff(interval) < 2e-6
+
+
 @pytest.mark.parametrize("probability", [0.003, 0.3, 0.5])
 @pytest.mark.parametrize("confidence", [0.9, 0.99])
 def test_intervals_cover_at_least_as_often_as_claimed(probability, confidence):
@@ -133,6 +163,19 @@ def test_intervals_cover_at_least_as_often_as_claimed(probability, confidence):
     interval = running.interval(1.0 - confidence)
     covered = ((interval[:, 0] <= probability) & (probability <= interval[:, 1])).double().mean()
     assert covered >= confidence
+
+
+@pytest.mark.parametrize("spread", [0.02, 0.3])
+def test_betting_is_at_least_twice_as_sharp_as_bernstein_and_still_covers(spread):
+    generator = torch.Generator().manual_seed(4)
+    noise = torch.rand(400, 1000, generator=generator, dtype=torch.float64) - 0.5
+    running = RunningScores(1000)
+    running.add(0.4 + spread * noise)
+    interval = running.interval(0.1)
+    covered = ((interval[:, 0] <= 0.4) & (interval[:, 1] >= 0.4)).double().mean()
+    width = (interval[:, 1] - interval[:, 0]).mean()
+    assert covered >= 0.9
+    assert width <= bernstein_radius(running.squares, 400, 0.05).mean()
 
 
 @pytest.mark.parametrize("method", ["layerwise", "monte_carlo"])

@@ -6,6 +6,7 @@ from torch import Tensor
 from fairsmooth.core.architecture import Network
 from fairsmooth.core.smoothing.hidden import smooth_hidden
 from fairsmooth.core.smoothing.linear import apply_link, smooth_linear
+from fairsmooth.core.smoothing.rounding import round_error
 from fairsmooth.exceptions import InputError
 
 # Sixteen-node mixture for the logistic link, and rounding (see linear.py).
@@ -34,7 +35,8 @@ def smooth_network(
     -------
     Tensor of shape (..., n)
         Scores in [0, 1] in the wider type of ``parameters`` and ``X``. They are computed in
-        float64 with an error below 1e-9 (linear) or 5e-7 (hidden layer).
+        float64 with an error below 1e-9 (linear) or 5e-7 (hidden layer), unless a row would take
+        too much work: :func:`smooth_with_error` says.
 
     References
     ----------
@@ -53,7 +55,11 @@ def smooth_network(
 def smooth_with_error(
     network: Network, parameters: Tensor, X: Tensor, *, sigma: float, link: str
 ) -> tuple[Tensor, Tensor]:
-    """Return the scores of :func:`smooth_network` and an estimate of their error."""
+    """Return the scores of :func:`smooth_network` and the error claimed for them.
+
+    In the type of the scores: rounding to float32 is part of the error. What of the claim
+    is proven and what measured is listed in :func:`smooth_hidden`.
+    """
     if sigma > 0 and not is_exact(network):
         raise InputError(
             "Expected at most 1 hidden layer for exact smoothing, got "
@@ -69,7 +75,7 @@ def smooth_with_error(
     else:
         score = smooth_linear(network, w, x, sigma=sigma, link=link)
         error = torch.full_like(score, _LINEAR_ERROR)
-    return score.to(dtype), error.to(dtype)
+    return round_error(score, error, dtype)
 
 
 def is_exact(architecture: object) -> bool:

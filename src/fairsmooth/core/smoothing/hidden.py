@@ -8,67 +8,26 @@ independent terms, so its characteristic function is a product, and by Gil-Pelae
 with :math:`t\kappa(t) = \pi t/\sinh \pi t` (logistic), :math:`e^{-t^2/2}` (probit), 1 (step).
 The midpoint rule with step :math:`2\pi/Q` replaces the step function by a square wave of
 half period ``Q``: its error is at most the probability that the logit leaves
-:math:`(-Q, Q)`, which Chernoff's bound controls, row by row, by closed-form
-exponential moments. The derivation is in ``docs/smoothing.md``.
+:math:`(-Q, Q)`, which Chernoff's bound controls, row by row. The derivation, and a proof of
+every part of the claimed error, is in ``docs/smoothing.md``.
 """
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass, fields
-from functools import partial
 
 import torch
 from torch import Tensor
-from torch.utils.checkpoint import checkpoint
 
 from fairsmooth.core.architecture import Network
-from fairsmooth.core.smoothing.graded import graded_integral
-from fairsmooth.core.smoothing.inversion import decay_rate, integrand
-from fairsmooth.core.smoothing.quadrature import QuadratureUnits
+from fairsmooth.core.smoothing.plan import Accuracy, HiddenUnits, Plan, plan_rows
 from fairsmooth.core.smoothing.relu import ReluUnits
+from fairsmooth.core.smoothing.rules import WIDE
+from fairsmooth.core.smoothing.shared import integrate_shared
+from fairsmooth.core.smoothing.smooth_units import SmoothUnits
+from fairsmooth.core.smoothing.tiles import TILE, integrate_tiles
 
-Units = ReluUnits | QuadratureUnits
-
-# A score closer than e^-26 = 5e-12 to 0 or 1 is given as 0 or 1.
-_SATURATED = 26.0
-# Largest theta·sigma·s: exponential moments are infinite from 1 on.
-_NEAR_DIVERGENCE = 0.9
-# More equal steps than this, and intervals of growing length take over.
-_MANY = 1024
-# Elements (unit, node, row) worked on at once by one thread: they fit its cache.
-_TILE = 1 << 15
-# Elements kept for the backward pass before recomputing is cheaper than memory.
-_KEPT = 1 << 21
-
-
-@dataclass(frozen=True)
-class Accuracy:
-    """How fine the integration is.
-
-    Parameters
-    ----------
-    tail : float
-        Each tail of the logit beyond the half period weighs at most ``exp(-tail)``.
-    truncation : float
-        What the nodes left out may add, by estimate.
-    finer : float
-        Divides the step further: 10 gives a reference with ten times the nodes.
-    """
-
-    tail: float = 15.0
-    truncation: float = 5e-8
-    finer: float = 1.0
-
-
-@dataclass(frozen=True)
-class _Plan:
-    """How to integrate, row by row: all of shape (R,), none carries a gradient."""
-
-    step: Tensor
-    n_nodes: Tensor
-    saturated: Tensor
-    limit: Tensor
-    tail: Tensor
+_ROUNDING = 2.0**-52
+# Scale from which on SiLU is taken for ReLU.
+_STRAIGHT = 1e13
 
 
 def smooth_hidden(
@@ -93,33 +52,54 @@ def smooth_hidden(
         Greater than 0.
     link : {"logistic", "probit", "step"}
     accuracy : Accuracy
-        The default keeps the error below 5e-7.
+        The default keeps the error below 5e-7 unless a row needs too much work.
 
     Returns
     -------
     probability : Tensor of shape (..., n)
         Differentiable in ``parameters`` and ``X``.
     error : Tensor of shape (..., n)
-        Estimated bound on the error of ``probability``: a proven bound for the
-        discretisation (Chernoff), a conservative estimate for the nodes left out,
-        and an allowance for the rounding of the characteristic function.
+        Bound on the error of ``probability``. Proven: discretisation (Chernoff), the nodes
+        left out, the quadrature inside tanh and SiLU units, rounding. Measured: the error of
+        the complex error function (2e-10), and the rule of growing intervals that ReLU layers
+        need when scales are far apart. Where the work for one row would be too much, the
+        error says how much is not known.
     """
+    batch = torch.broadcast_shapes(parameters.shape[:-1], X.shape[:-2])
+    if batch and network.activation != "relu":
+        return _each_group(network, parameters, X, batch, sigma, link, accuracy)
     units, bias, shape = _units(network, parameters, X, sigma)
-    with torch.no_grad():
-        plan = _plan_in_tiles(units, bias, link, accuracy)
-        order = torch.argsort(plan.n_nodes)
-        back = torch.argsort(order)
-    probability, left_out = _integrate(
-        units.take(order), bias[order], _reorder(plan, order), link, accuracy
+    if isinstance(units, SmoothUnits):
+        score, error = _by_width(units, bias, link, accuracy)
+    else:
+        score, error = _smooth_rows(units, bias, link, accuracy)
+    error = error + _input_rounding(network, parameters, sigma).unsqueeze(-1).expand(shape).reshape(
+        -1
     )
-    n_units = units.mean.shape[0]
-    error = plan.tail + left_out[back] + 2e-10 * (1 + n_units)
-    return probability[back].reshape(shape), error.reshape(shape)
+    return score.reshape(shape), error.clamp_max(1.0).reshape(shape)
+
+
+def _each_group(
+    network: Network,
+    parameters: Tensor,
+    X: Tensor,
+    batch: torch.Size,
+    sigma: float,
+    link: str,
+    accuracy: Accuracy,
+) -> tuple[Tensor, Tensor]:
+    """Smooth groups one after the other: rows share nodes only if they share weights."""
+    weights = parameters.expand(*batch, parameters.shape[-1]).reshape(-1, parameters.shape[-1])
+    rows = X.expand(*batch, *X.shape[-2:]).reshape(-1, *X.shape[-2:])
+    options = {"sigma": sigma, "link": link, "accuracy": accuracy}
+    pairs = [smooth_hidden(network, w, x, **options) for w, x in zip(weights, rows, strict=True)]  # type: ignore[arg-type]
+    scores, errors = (torch.stack(column) for column in zip(*pairs, strict=True))
+    return scores.reshape(*batch, -1), errors.reshape(*batch, -1)
 
 
 def _units(
     network: Network, parameters: Tensor, X: Tensor, sigma: float
-) -> tuple[Units, Tensor, torch.Size]:
+) -> tuple[HiddenUnits, Tensor, torch.Size]:
     """Lay the problem out with units first and all rows of all groups last."""
     (weight, bias), (out_weight, out_bias) = network.layers(parameters)
     mean = weight @ X.mT + bias.unsqueeze(-1)
@@ -132,173 +112,82 @@ def _units(
         out = out.expand(*batch, n_units, n_rows).movedim(-2, 0).reshape(n_units, -1)
     flat_scale = scale.expand(shape).reshape(-1)
     flat_bias = out_bias.expand(shape).reshape(-1)
-    return _make(network.activation, sigma)(mean, flat_scale, out), flat_bias, shape
+    if network.activation == "relu":
+        return ReluUnits(mean, flat_scale, out, sigma), flat_bias, shape
+    return SmoothUnits(mean, flat_scale, out, sigma, network.activation), flat_bias, shape
 
 
-def _make(activation: str, sigma: float) -> Callable[[Tensor, Tensor, Tensor], Units]:
-    if activation == "relu":
-        return partial(ReluUnits, sigma=sigma)
-    return partial(QuadratureUnits, sigma=sigma, activation=activation)
+def _by_width(
+    units: SmoothUnits, bias: Tensor, link: str, accuracy: Accuracy
+) -> tuple[Tensor, Tensor]:
+    """Smooth rows with wide and with narrow pre-activations apart: their nodes differ.
+
+    A SiLU unit is a ReLU unit but for pre-activations in (-50, 50), up to e^-50. The chance of
+    those is at most 40 over the scale, and so is what taking ReLU instead changes.
+    """
+    scale = units.scale.detach()
+    far = (scale > _STRAIGHT) & (units.activation == "silu")
+    score, error = torch.zeros_like(bias), torch.zeros_like(bias)
+    for chosen in (far, (scale >= WIDE) & ~far, scale < WIDE):
+        rows = torch.nonzero(chosen).squeeze(1)
+        if len(rows) == 0:
+            continue
+        part: HiddenUnits = units.take(rows)
+        if bool(far[rows[0]]):
+            part = ReluUnits(part.mean, part.scale, part.weight, part.sigma)
+        some, some_error = _smooth_rows(part, bias[rows], link, accuracy)
+        score, error = score.index_copy(0, rows, some), error.index_copy(0, rows, some_error)
+    return score, error + torch.where(far, units.mean.shape[0] * 40.0 / scale, 0.0)
 
 
-def _plan_in_tiles(units: Units, bias: Tensor, link: str, accuracy: Accuracy) -> _Plan:
+def _smooth_rows(
+    units: HiddenUnits, bias: Tensor, link: str, accuracy: Accuracy
+) -> tuple[Tensor, Tensor]:
+    with torch.no_grad():
+        plan = _plan_in_tiles(units, bias, link, accuracy)
+    if isinstance(units, SmoothUnits):
+        total, left_out, nodes = integrate_shared(units, bias, plan, link, accuracy)
+    else:
+        total, left_out, nodes = integrate_tiles(units, bias, plan, link, accuracy)
+    score = torch.where(plan.saturated, plan.limit, 0.5 + total / math.pi)
+    score = score.minimum(plan.high).maximum(plan.low)
+    with torch.no_grad():
+        error = plan.tail + left_out + _evaluation_error(units, nodes, plan.step)
+        known = torch.maximum(plan.high - score, score - plan.low)
+        error = error.nan_to_num(1.0).minimum(known + 1e-12)
+    return score, error
+
+
+def _plan_in_tiles(units: HiddenUnits, bias: Tensor, link: str, accuracy: Accuracy) -> Plan:
     n_units, n_rows = units.mean.shape
-    size = max(1, _TILE * torch.get_num_threads() // n_units)
-    plans = [
-        _plan(units.narrow(start, len(part)), part, link, accuracy)
-        for start, part in zip(range(0, max(n_rows, 1), size), bias.split(size), strict=True)
-    ]
-    return _Plan(*(torch.cat([getattr(plan, f.name) for plan in plans]) for f in fields(_Plan)))
-
-
-def _plan(units: Units, bias: Tensor, link: str, accuracy: Accuracy) -> _Plan:
-    """Choose step and number of nodes from the logit's moments and exponential moments."""
-    sigma = units.sigma
-    link_variance = 1.0 if link == "probit" else 0.0
-    variance = units.moments()[1] + sigma**2
-    theta = math.sqrt(2.0 * accuracy.tail) / (variance + link_variance).sqrt()
-    theta = torch.minimum(theta, _NEAR_DIVERGENCE / (sigma * units.scale))
-    if link == "logistic":
-        theta = theta.clamp_max(1.0)
-    common = 0.5 * theta.square() * (sigma**2 + link_variance)
-    up = common + theta * bias + units.log_exponential_moment(theta)
-    down = common - theta * bias + units.log_exponential_moment(-theta)
-    half_period = accuracy.finer * (torch.maximum(up, down) + accuracy.tail) / theta
-    step = 2.0 * math.pi / half_period
-    reach = _reach(units, variance, accuracy.tail, link)
-    saturated = torch.minimum(up, down) < -_SATURATED
-    most = accuracy.finer * _MANY
-    n_nodes = torch.where(saturated, 0.0, (reach / step).ceil().clamp(4.0, most))
-    # The two tails err in opposite directions, so the larger one bounds their sum.
-    tail = torch.exp(torch.maximum(up, down) - theta * half_period)
-    limit = (down < up).to(bias.dtype)
-    return _Plan(step, n_nodes.long(), saturated, limit, tail)
-
-
-def _reach(units: Units, variance: Tensor, tail: float, link: str) -> Tensor:
-    r"""Guess where the integrand has fallen to the tolerance.
-
-    As if the logit had :math:`J = 2\tau^2/(\sigma s)^2` units, each active half of the time:
-    :math:`|\varphi| = (\frac12 + \frac12 (1 + (\sigma s t)^2)^{-1/2})^J`, Gaussian for many units
-    and slower for few; times the link's factor, :math:`e^{-\pi t}` or :math:`e^{-t^2/2}`.
-    Only a guess: nodes are added until they no longer matter.
-    """
-    width = units.sigma * units.width
-    share = 2.0 * torch.exp(-0.5 * (tail - 1.5) * width.square() / variance) - 1.0
-    alone = (share.clamp_min(0.25).pow(-2.0) - 1.0).sqrt() / width
-    if link == "step":
-        return alone
-    curvature = 2.0 * tail / alone.square()
-    if link == "probit":
-        return (2.0 * tail / (curvature + 1.0)).sqrt()
-    exponent = tail + 3.5
-    return 2.0 * exponent / (math.pi + (math.pi**2 + 2.0 * exponent * curvature).sqrt())
-
-
-def _reorder(plan: _Plan, order: Tensor) -> _Plan:
-    return _Plan(*(getattr(plan, f.name)[order] for f in fields(plan)))
-
-
-def _integrate(
-    units: Units, bias: Tensor, plan: _Plan, link: str, accuracy: Accuracy
-) -> tuple[Tensor, Tensor]:
-    """Sum the midpoint rule over tiles of rows that need about as many nodes."""
-    recompute = _must_recompute(units, plan)
-    make = _make(units.activation, units.sigma)
-    sums, rests = [bias[:0]], [bias[:0]]
-    for start, length in _tiles(plan.n_nodes.tolist(), units.mean.shape[0]):
-        rows = slice(start, start + length)
-        tile = partial(
-            _tile, make, plan.step[rows], int(plan.n_nodes[start + length - 1]), link, accuracy
-        )
-        part = units.narrow(start, length)
-        arguments = (part.mean, part.scale, part.weight, bias[rows])
-        if recompute:
-            total, rest = checkpoint(tile, *arguments, use_reentrant=False)
-        else:
-            total, rest = tile(*arguments)
-        sums.append(total)
-        rests.append(rest)
-    probability = torch.where(plan.saturated, plan.limit, 0.5 + torch.cat(sums) / math.pi)
-    return probability.clamp(0.0, 1.0), torch.cat(rests)
-
-
-def _must_recompute(units: Units, plan: _Plan) -> bool:
-    tracked = torch.is_grad_enabled() and (
-        units.mean.requires_grad or units.weight.requires_grad or units.scale.requires_grad
-    )
-    points = 1 if units.activation == "relu" else 32
-    return tracked and int(plan.n_nodes.sum()) * units.mean.shape[0] * points > _KEPT
-
-
-def _tiles(n_nodes: list[int], n_units: int) -> list[tuple[int, int]]:
-    """Cut rows, sorted by nodes, into ``(start, length)`` of at most a tile of elements."""
-    budget = _TILE * torch.get_num_threads() // n_units
-    tiles = []
-    start = 0
-    for row, nodes in enumerate(n_nodes):
-        if row > start and (row - start + 1) * max(nodes, 1) > budget:
-            tiles.append((start, row - start))
-            start = row
-    if n_nodes:
-        tiles.append((start, len(n_nodes) - start))
-    return tiles
-
-
-def _tile(
-    make: Callable[[Tensor, Tensor, Tensor], Units],
-    step: Tensor,
-    n_nodes: int,
-    link: str,
-    accuracy: Accuracy,
-    *rows: Tensor,
-) -> tuple[Tensor, Tensor]:
-    """Sum the first nodes, then as many more as the slowest rows ask for."""
-    mean, scale, weight, bias = rows
-    units = make(mean, scale, weight)
-    total, rest = _block(units, bias, step, (0, n_nodes), link)
-    first, more_nodes = n_nodes, 2 + n_nodes // 8
-    while first and bool((rest > accuracy.truncation).any()):
-        still = torch.nonzero(rest > accuracy.truncation).squeeze(1)
-        some, some_bias = units.take(still), bias[still]
-        if first >= accuracy.finer * _MANY:
-            whole, gap = graded_integral(some, some_bias, step[still], link)
-            return total.index_copy(0, still, whole), rest.index_copy(0, still, gap)
-        last = first + more_nodes
-        more, new_rest = _block(some, some_bias, step[still], (first, last), link)
-        total = total.index_add(0, still, more)
-        rest = rest.index_copy(0, still, new_rest)
-        first, more_nodes = last, 2 * more_nodes
-    return total, rest
-
-
-def _block(
-    units: Units, bias: Tensor, step: Tensor, nodes: tuple[int, int], link: str
-) -> tuple[Tensor, Tensor]:
-    """Return the sum over nodes ``first … last - 1``, and what later ones may add."""
-    first, last = nodes
-    if first == last:  # zeros that autograd can still trace to every input
-        return (bias + units.mean[0]) * 0.0, torch.zeros_like(bias)
-    halves = torch.arange(first, last, dtype=bias.dtype, device=bias.device).unsqueeze(1) + 0.5
-    t = halves * step
-    value, size = integrand(units, bias, t, link)
-    return (value / halves).sum(0), _rest(
-        size / halves, step * decay_rate(t[-1], units.sigma, link)
+    size = max(1, TILE * torch.get_num_threads() // n_units)
+    return Plan.join(
+        [
+            plan_rows(units.narrow(start, len(part)), part, link, accuracy)
+            for start, part in zip(range(0, max(n_rows, 1), size), bias.split(size), strict=True)
+        ]
     )
 
 
-@torch.no_grad()
-def _rest(sizes: Tensor, known_decay: Tensor) -> Tensor:
-    """Estimate what the nodes after the last may add, as a geometric series.
+def _evaluation_error(units: HiddenUnits, nodes: Tensor, step: Tensor) -> Tensor:
+    r"""Bound what errors of the characteristic function add to the score, shape (R,).
 
-    Its ratio is that of the last nodes, or what the known factors guarantee if that is
-    less; twice the sum allows for a decay that slows down. Terms of varying sign make
-    the true rest smaller still.
+    Errors of factors of size at most 1 add up; the rule multiplies them by
+    :math:`\frac1\pi\sum_k 1/(k+\frac12) \le (2 + \log 2n)/\pi`. Rounding a phase errs by its size
+    times that of the last digit.
     """
-    back = min(3, len(sizes) - 1)
-    tiny = torch.finfo(sizes.dtype).tiny
-    seen = (sizes[-1] / sizes[-1 - back].clamp_min(tiny)) ** (1.0 / max(back, 1))
-    ratio = torch.minimum(torch.exp(-known_decay), seen.clamp_min(0.3)).clamp_max(0.98)
-    # An accidentally small last node must not hide the others.
-    last = torch.maximum(sizes[-1], sizes[-1 - min(1, back)] * ratio)
-    return 2.0 * last * ratio / (1.0 - ratio) / math.pi
+    n_units = units.mean.shape[0]
+    size = 1.0 if units.activation == "tanh" else units.mean.abs() + 7.0 * units.scale
+    phase = 6.3 * nodes + nodes * step * (units.weight.abs() * size).sum(0)
+    each = n_units * (units.unit_error + 20.0 * _ROUNDING) + 4.0 * _ROUNDING * phase
+    return each * (2.0 + torch.log(2.0 * nodes + 1.0)) / math.pi
+
+
+def _input_rounding(network: Network, parameters: Tensor, sigma: float) -> Tensor:
+    r"""Bound the effect of rounding the pre-activations and the logit's mean.
+
+    Rounding moves the hidden layer's weights by at most the last digit per input, and by
+    Lemma 2 the score by at most that over :math:`\sqrt{2\pi}\sigma`.
+    """
+    digits = _ROUNDING * (network.n_features + 2)
+    return digits * parameters.detach().norm(dim=-1) / (math.sqrt(2.0 * math.pi) * sigma)

@@ -11,9 +11,9 @@ from typing import ClassVar
 
 import torch
 from torch import Tensor
-from torch.special import ndtr
 
 from fairsmooth.core.smoothing.faddeeva import complex_product, scaled_erfc
+from fairsmooth.core.smoothing.linear import normal_cdf
 
 # Beyond this the Gaussian factor is 0 in float64; the bound keeps products finite.
 _FAR = 1e4
@@ -41,10 +41,8 @@ class ReluUnits:
     sigma: float
     activation: ClassVar[str] = "relu"
 
-    @property
-    def width(self) -> Tensor:
-        """Scale of the units' values, shape (R,)."""
-        return self.scale
+    # Half of the error of the scaled error function, measured; everything else is rounding.
+    unit_error: ClassVar[float] = 1.2e-10
 
     def take(self, rows: Tensor) -> "ReluUnits":
         """Return the same units for a choice of rows."""
@@ -59,16 +57,15 @@ class ReluUnits:
         scale = self.scale.narrow(0, start, length)
         return ReluUnits(self.mean.narrow(1, start, length), scale, weight, self.sigma)
 
-    def moments(self) -> tuple[Tensor, Tensor]:
-        """Return the mean and the variance of the sum of the terms, each of shape (R,)."""
+    def variance(self) -> Tensor:
+        """Return the variance of the sum of the terms, shape (R,)."""
         ratio = self._ratio()
-        active = ndtr(ratio)
+        active = normal_cdf(ratio)
         density = torch.exp(-0.5 * ratio.square()) / math.sqrt(2.0 * math.pi)
         first = self.mean * active + self.scale * density
         second = self.mean * first + self.scale.square() * active
         spread = (second - first.square()).clamp_min(0.0)
-        variance = self.weight.square() * spread + self.sigma**2 * second
-        return (self.weight * first).sum(0), variance.sum(0)
+        return (self.weight.square() * spread + self.sigma**2 * second).sum(0)
 
     def log_exponential_moment(self, theta: Tensor) -> Tensor:
         r"""Return an upper bound on :math:`\log E \exp(\theta \sum_j h_j(v_j + \sigma g_j))`.
@@ -88,11 +85,11 @@ class ReluUnits:
         # exponents join to that of the density at 0, times Mills' ratio bounded by Birnbaum.
         far = shift < -5.0
         outer = torch.where(far, 0.0, exponent.clamp_min(0.0))
-        near = ndtr(shift) * torch.exp(torch.where(far, 0.0, exponent - outer))
+        near = normal_cdf(shift) * torch.exp(torch.where(far, 0.0, exponent - outer))
         away = 4.0 / ((shift.square() + 8.0).sqrt() - 3.0 * shift.clamp_max(-5.0))
         away = away * torch.exp(-0.5 * ratio.square()) / math.sqrt(2.0 * math.pi)
         active = torch.where(far, away, near) / shrink.sqrt()
-        inner = ndtr(-ratio) * torch.exp(-outer) + active
+        inner = normal_cdf(-ratio) * torch.exp(-outer) + active
         return (outer + inner.clamp_min(1e-300).log()).sum(0)
 
     def characteristic(self, t: Tensor) -> tuple[Tensor, Tensor]:
@@ -125,7 +122,57 @@ class ReluUnits:
         re = _subtract_product(re, sign * edge, value_re)
         im = _subtract_product(im, edge, value_im)
         height = math.sqrt(2.0) * root
-        return complex_product(ndtr(-ratio) + _multiply(re, height), _multiply(im, height))
+        return complex_product(normal_cdf(-ratio) + _multiply(re, height), _multiply(im, height))
+
+    def log_envelope(self, t: Tensor) -> Tensor:
+        r"""Bound :math:`\log|\prod_j\varphi_j|` by functions that fall in ``t``, of shape (R,).
+
+        :math:`|\varphi_j| \le E e^{-\sigma^2t^2h_j^2/2}
+        = \Phi(-r) + \Phi(r/\sqrt A)e^{-r^2(1 - 1/A)/2}/\sqrt A`, ``r`` the mean over the scale.
+        """
+        ratio = self._ratio()
+        shrink = 1.0 / (1.0 + (self.sigma * self.scale * t).square())
+        root = shrink.sqrt()
+        kept = torch.exp(ratio.square() * (0.5 * (shrink - 1.0))) * root
+        active = normal_cdf(ratio * root) * kept
+        return (normal_cdf(-ratio) + active).clamp_min(1e-300).log().sum(0)
+
+    def log_sharp_envelope(self, t: Tensor) -> Tensor:
+        r"""Bound the same, counting cancellation within a unit as well.
+
+        By the closed form, with :math:`|E(z)| \le \min\{1, 2/(\sqrt\pi|z|)\}` for
+        :math:`\mathrm{Re}\,z \ge 0`: every term falls in ``t``.
+        """
+        ratio = self._ratio()
+        shrink = 1.0 / (1.0 + (self.sigma * self.scale * t).square())
+        root, turn = shrink.sqrt(), self.scale * t * self.weight
+        kept = torch.exp(ratio.square() * (0.5 * (shrink - 1.0))) * root
+        active = normal_cdf(ratio * root) * kept
+        energy = ratio.square() * (1.0 - shrink) + turn.square() * shrink
+        bump = torch.where(ratio >= 0, root * torch.exp(-0.5 * energy), 0.0)
+        far = math.sqrt(2.0 / math.pi) / torch.hypot(ratio, turn).clamp_min(1e-300)
+        edge = torch.exp(-0.5 * ratio.square()) * torch.minimum(0.5 * root, far)
+        factor = normal_cdf(-ratio) + torch.minimum(active, bump + edge)
+        return factor.clamp_min(1e-300).log().sum(0)
+
+    def reach(self, variance: Tensor, link: str, truncation: float) -> Tensor:
+        r"""Guess where the integrand has fallen to the tolerance.
+
+        As if the logit had :math:`J = 2\tau^2/(\sigma s)^2` units, each active half of the time:
+        :math:`|\varphi| = (\frac12 + \frac12 (1 + (\sigma s t)^2)^{-1/2})^J`, Gaussian for many
+        units and slower for few; times the link's factor, :math:`e^{-\pi t}` or
+        :math:`e^{-t^2/2}`. Only a guess: nodes are added until those left out cannot matter.
+        """
+        tail = 1.09 * -math.log(0.5 * math.pi * truncation)
+        width = self.sigma * self.scale
+        share = 2.0 * torch.exp(-0.5 * (tail - 1.5) * width.square() / variance) - 1.0
+        alone = (share.clamp_min(0.25).pow(-2.0) - 1.0).sqrt() / width
+        if link == "step":
+            return alone
+        curvature = 2.0 * tail / alone.square()
+        if link == "probit":
+            return (2.0 * tail / (curvature + 1.0)).sqrt()
+        return 2.0 * tail / (math.pi + (math.pi**2 + 2.0 * tail * curvature).sqrt())
 
     def _ratio(self) -> Tensor:
         return (self.mean / self.scale).clamp(-_FAR, _FAR)

@@ -4,10 +4,12 @@ import pytest
 import torch
 
 from fairsmooth.core.architecture import ACTIVATIONS, Network
-from fairsmooth.core.smoothing import hidden, smooth_network
+from fairsmooth.core.smoothing import smooth_network, tiles
 from fairsmooth.core.smoothing.exact import smooth_with_error
-from fairsmooth.core.smoothing.hidden import Accuracy, smooth_hidden
+from fairsmooth.core.smoothing.hidden import smooth_hidden
 from fairsmooth.core.smoothing.linear import LINKS, apply_link
+from fairsmooth.core.smoothing.plan import Accuracy
+from fairsmooth.core.smoothing.relu import ReluUnits
 from fairsmooth.exceptions import InputError
 
 FINE = Accuracy(tail=30.0, truncation=1e-13, finer=10.0)
@@ -54,7 +56,7 @@ def test_error_against_ten_times_the_nodes_in_full(activation, inputs, width, si
 def test_a_bad_first_guess_of_the_range_does_no_harm(monkeypatch, width, link):
     network = Network(5, (width,))
     parameters, X = problem(network, n_rows=4)
-    monkeypatch.setattr(hidden, "_reach", lambda units, variance, *_: torch.zeros_like(variance))
+    monkeypatch.setattr(ReluUnits, "reach", lambda units, variance, *_: torch.zeros_like(variance))
     assert largest_difference(network, parameters, X, 0.1, link) <= 1e-6
 
 
@@ -65,8 +67,8 @@ def test_growing_intervals_agree_with_equal_steps(monkeypatch, width, link):
     parameters, X = problem(network, n_rows=4)
     options = {"sigma": 0.5, "link": link}
     truth, _ = smooth_hidden(network, parameters, X, accuracy=FINE, **options)
-    monkeypatch.setattr(hidden, "_MANY", 4)
-    monkeypatch.setattr(hidden, "_reach", lambda units, variance, *_: torch.zeros_like(variance))
+    monkeypatch.setattr(tiles, "MANY", 4)
+    monkeypatch.setattr(ReluUnits, "reach", lambda units, variance, *_: torch.zeros_like(variance))
     score, _ = smooth_hidden(network, parameters, X, **options)
     assert (score - truth).abs().max() <= 1e-6
 
@@ -145,7 +147,7 @@ def test_recomputing_in_the_backward_pass_changes_nothing(monkeypatch):
         return w.grad
 
     kept = gradient()
-    monkeypatch.setattr("fairsmooth.core.smoothing.hidden._KEPT", 0)
+    monkeypatch.setattr(tiles, "KEPT", 0)
     torch.testing.assert_close(gradient(), kept)
 
 

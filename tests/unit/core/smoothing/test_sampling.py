@@ -6,7 +6,14 @@ from torch import nn
 from torch.nn.utils import parameters_to_vector
 
 from fairsmooth.core.architecture import ModuleNetwork, Network
-from fairsmooth.core.smoothing import smooth_layerwise, smooth_network, smooth_sampled
+from fairsmooth.core.smoothing import (
+    betting,
+    confidence,
+    smooth_layerwise,
+    smooth_network,
+    smooth_sampled,
+)
+from fairsmooth.core.smoothing.betting import betting_interval
 from fairsmooth.core.smoothing.confidence import RunningScores, bernstein_radius, stage_delta
 from fairsmooth.core.smoothing.layerwise import sobol_noise
 
@@ -120,3 +127,36 @@ def test_radius_is_the_printed_bound_and_vacuous_without_data():
 
 def test_shares_of_the_looks_add_up_to_what_is_allowed():
     assert sum(stage_delta(0.05, stage) for stage in range(10_000)) == pytest.approx(0.05, rel=1e-3)
+
+
+def test_bets_do_not_see_the_score_they_are_placed_on():
+    values = torch.rand(50, 3, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    changed = values.clone()
+    changed[20] = 1.0 - changed[20]
+    before, after = betting._bets(values, 0.1), betting._bets(changed, 0.1)
+    torch.testing.assert_close(before[:21], after[:21], rtol=0, atol=0)
+    assert (before[21:] != after[21:]).any()
+
+
+def test_capital_falls_with_the_mean_bet_against():
+    values = torch.rand(100, 1, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
+    means = torch.linspace(0.01, 0.99, 99, dtype=torch.float64)
+    bets = betting._bets(values, 0.1)
+    capital = betting._log_capital(values.expand(-1, 99), bets.expand(-1, 99), means)
+    assert (capital.diff() <= 0).all()
+
+
+def test_one_score_says_nothing_and_equal_scores_a_lot():
+    assert betting_interval(torch.tensor([[0.3]]).double(), 0.1).tolist() == [[0.0, 1.0]]
+    low, high = betting_interval(torch.full((1000, 1), 0.3).double(), 0.1)[0].tolist()
+    assert 0.29 < low <= 0.3 <= high < 0.31
+
+
+def test_more_scores_than_are_kept_get_the_bernstein_interval(monkeypatch):
+    monkeypatch.setattr(confidence, "_KEPT", 100)
+    running = RunningScores(4)
+    running.add(torch.rand(40, 4, generator=torch.Generator().manual_seed(0)))
+    radius = bernstein_radius(running.squares, 40, 0.05)
+    expected = torch.stack([running.mean - radius, running.mean + radius], -1).clamp(0.0, 1.0)
+    torch.testing.assert_close(running.interval(0.1), expected)
+    assert running.keep(torch.tensor([True, False, False, False])).values == []

@@ -1,6 +1,6 @@
-"""The front door of smoothing: picks the way, streams the rows, returns honest intervals."""
+"""Smooth scores of any classifier: picks the method, streams the rows, returns honest intervals."""
 
-from typing import Any
+from typing import Any, Literal, TypedDict, Unpack, overload
 
 import numpy as np
 import torch
@@ -11,14 +11,61 @@ from fairsmooth import _validate
 from fairsmooth.core.architecture import Architecture, ModuleNetwork, Network
 from fairsmooth.core.smoothing.exact import is_exact
 from fairsmooth.core.smoothing.linear import LINKS
-from fairsmooth.core.smoothing.ways import WAYS, Task
+from fairsmooth.core.smoothing.methods import SMOOTHERS, Task
+from fairsmooth.core.smoothing.rounding import round_outward
 from fairsmooth.exceptions import InputError
 
 METHODS = ("auto", "exact", "layerwise", "monte_carlo")
 
 
+class Options(TypedDict, total=False):
+    """Keywords of :func:`smooth_probability` that do not change the type of its result."""
+
+    link: str
+    method: str
+    n_draws: int
+    random_state: int
+    confidence: float
+    tolerance: float | None
+    simultaneous: bool
+    chunk_rows: int
+
+
+Base = Architecture | nn.Module | tuple[int, ...]
+
+
+@overload
+def smooth_probability(
+    architecture: Base,
+    parameters: ArrayLike | Tensor,
+    X: Tensor,
+    *,
+    sigma: float,
+    return_interval: Literal[False] = False,
+    **options: Unpack[Options],
+) -> Tensor: ...
+@overload
+def smooth_probability(
+    architecture: Base,
+    parameters: ArrayLike | Tensor,
+    X: Tensor,
+    *,
+    sigma: float,
+    return_interval: Literal[True],
+    **options: Unpack[Options],
+) -> tuple[Tensor, Tensor]: ...
+@overload
+def smooth_probability(
+    architecture: Base,
+    parameters: ArrayLike | Tensor,
+    X: Any,
+    *,
+    sigma: float,
+    return_interval: bool = False,
+    **options: Unpack[Options],
+) -> Any: ...
 def smooth_probability(  # noqa: PLR0913 - the contract names them all, by keyword
-    architecture: Architecture | nn.Module | tuple[int, ...],
+    architecture: Base,
     parameters: ArrayLike | Tensor,
     X: Any,
     *,
@@ -35,7 +82,7 @@ def smooth_probability(  # noqa: PLR0913 - the contract names them all, by keywo
 ) -> Any:
     r"""Return the smooth score :math:`N(W)(x) = E f(x; W + \sigma Z)` of every row.
 
-    Deterministic: exact up to 5e-7 for linear models and networks with one hidden
+    Deterministic: exact up to about 5e-7 for linear models and networks with one hidden
     layer, and a fixed function of ``random_state`` otherwise. Only parameters are
     perturbed; a module's buffers (batch normalisation) are not, and modules run in
     evaluation mode.
@@ -61,9 +108,12 @@ def smooth_probability(  # noqa: PLR0913 - the contract names them all, by keywo
     random_state : int
         Seed of the sampled methods.
     return_interval : bool
-        Return ``(probability, interval)``. For exact methods the interval is the
-        estimated error of computation. For sampled ones it holds for finite samples:
-        each row's contains the smooth score with probability at least ``confidence``.
+        Return ``(probability, interval)``. For exact methods the interval is the error
+        claimed for the computation, proven but for two parts that are *measured*: the
+        complex error function, and the rule of growing intervals for rows whose scales
+        are far apart. Rows that would take too much work get a wide one, with a warning.
+        For sampled methods it holds for finite samples: each row's contains the smooth
+        score with probability at least ``confidence``. Ends are rounded outward.
     confidence : float
         Of the sampled intervals, in (0, 1).
     tolerance : float, optional
@@ -77,7 +127,8 @@ def smooth_probability(  # noqa: PLR0913 - the contract names them all, by keywo
     Returns
     -------
     probability : ndarray or Tensor of shape (n,)
-        A Tensor on the device of ``X`` if ``X`` is a Tensor, else a float64 ndarray.
+        A Tensor of the type (at least float32) and on the device of ``X`` if ``X`` is a
+        Tensor, else a float64 ndarray.
         It carries no gradient; training uses ``smooth_network`` and its companions.
     interval : ndarray or Tensor of shape (n, 2)
         Only with ``return_interval``.
@@ -110,16 +161,20 @@ def smooth_probability(  # noqa: PLR0913 - the contract names them all, by keywo
         delta=allowed if return_interval or tolerance is not None else None,
         tolerance=tolerance,
     )
-    way = WAYS["exact" if sigma == 0 and isinstance(base, Network) else _choose(method, base)]
+    smoother = SMOOTHERS[
+        "exact" if sigma == 0 and isinstance(base, Network) else _choose(method, base)
+    ]
     with torch.no_grad():
-        results = [way(task, chunk.to(weights.device)) for chunk in _chunks(rows, chunk_rows)]
+        results = [smoother(task, chunk.to(weights.device)) for chunk in _chunks(rows, chunk_rows)]
     probability = torch.cat([result[0] for result in results]).cpu()
     interval = torch.cat([result[1] for result in results]).cpu()
     if not isinstance(X, Tensor):
         return (probability.numpy(), interval.numpy()) if return_interval else probability.numpy()
-    like = X if X.is_floating_point() else weights
-    probability, interval = probability.to(like), interval.to(like)
-    return (probability, interval) if return_interval else probability
+    dtype = torch.promote_types(X.dtype if X.is_floating_point() else weights.dtype, torch.float32)
+    probability = probability.to(X.device, dtype)
+    if not return_interval:
+        return probability
+    return probability, round_outward(interval, dtype).to(X.device)
 
 
 def _chunks(rows: Tensor, size: int) -> tuple[Tensor, ...]:

@@ -7,6 +7,8 @@ from torch.nn.utils import parameters_to_vector
 
 from fairsmooth.core.architecture import ModuleNetwork, Network
 from fairsmooth.core.smoothing import smooth_network, smooth_probability
+from fairsmooth.core.smoothing.exact import smooth_with_error
+from fairsmooth.core.smoothing.rounding import round_outward
 from fairsmooth.exceptions import InputError
 
 X = np.random.default_rng(0).normal(size=(9, 4))
@@ -79,6 +81,64 @@ def test_sampled_methods_agree_with_exact_within_their_intervals():
         )
         assert ((interval[:, 0] <= exact) & (exact <= interval[:, 1])).all()
         assert np.abs(score - exact).max() < 0.05
+
+
+@pytest.mark.parametrize("method", ["exact", "layerwise", "monte_carlo"])
+@pytest.mark.parametrize("activation", ["relu", "tanh"])
+def test_narrow_types_round_intervals_outward(method, activation):
+    network = Network(4, (3,), activation)
+    w = torch.tensor(parameters(network), dtype=torch.float32)
+    rows = torch.randn(200, 4, generator=torch.Generator().manual_seed(0))
+    options = {"sigma": 0.5, "method": method, "n_draws": 64, "return_interval": True}
+    score, narrow = smooth_probability(network, w, rows, **options)
+    _, wide = smooth_probability(network, w, rows.double(), **options)
+    assert narrow.dtype == score.dtype == torch.float32
+    assert (narrow[:, 0].double() <= wide[:, 0]).all()
+    assert (narrow[:, 1].double() >= wide[:, 1]).all()
+    assert ((narrow[:, 0] <= score) & (score <= narrow[:, 1])).all()
+    half = smooth_probability(network, w, rows.half(), **options)[1]
+    assert half.dtype == torch.float32
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_errors_allow_for_rounding_to_the_type_of_the_score(dtype):
+    network = Network(4, (3,))
+    w, rows = torch.tensor(parameters(network)).to(dtype), torch.tensor(X).to(dtype)
+    exact, _ = smooth_with_error(network, w.double(), rows.double(), sigma=0.5, link="logistic")
+    score, error = smooth_with_error(network, w, rows, sigma=0.5, link="logistic")
+    assert score.dtype == error.dtype == dtype
+    assert ((score.double() - exact).abs() <= error.double()).all()
+    assert dtype == torch.float64 or (error > 3e-7).all()
+
+
+def test_rounding_outward_contains_what_was_rounded():
+    values = torch.rand(1000, 1, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    interval = values.expand(-1, 2)
+    narrow = round_outward(interval, torch.float32).double()
+    assert (narrow[:, 0] <= interval[:, 0]).all()
+    assert (narrow[:, 1] >= interval[:, 1]).all()
+    assert (narrow[:, 1] - narrow[:, 0]).max() < 2e-7
+
+
+@pytest.mark.parametrize(("activation", "size"), [("silu", 3e3), ("tanh", 1e100), ("silu", 1e100)])
+def test_enormous_rows_are_exact_too(activation, size):
+    network = Network(4, (16,), activation)
+    _, interval = smooth_probability(
+        network, 0.1 * parameters(network), size * X[:2], sigma=0.1, return_interval=True
+    )
+    assert np.diff(interval).max() < 2e-6
+
+
+def test_too_much_work_is_said_and_the_interval_still_holds():
+    # A step of two-valued units needs a range of 6/sigma: the score is that of a random walk.
+    network = Network(1, (2,), "tanh")
+    w = np.array([0.0, 0.0, 0.0, 0.0, 5e3, 5e3, 1e3])
+    with pytest.warns(UserWarning, match=r"1 of 1 rows would take too much work: .* within"):
+        score, interval = smooth_probability(
+            network, w, np.array([[1e9]]), sigma=1e-3, link="step", return_interval=True
+        )
+    assert interval[0, 0] <= 0.75 <= interval[0, 1]
+    assert 0.0 <= score[0] <= 1.0
 
 
 def test_intervals_of_all_rows_at_once_are_wider():

@@ -1,0 +1,246 @@
+r"""One hidden layer of smooth units (tanh, SiLU): moments and characteristic function by rules.
+
+Unit ``j`` is :math:`h_j = a(y)` with :math:`y \sim N(\mu_j, s^2)`. Where ``s`` is small, nodes
+follow the Gaussian. Otherwise they are fixed where ``a`` bends, the same for all rows and
+units, so that summing over them is a matrix product; beyond them tanh is ±1 and SiLU is 0 or
+the identity, whose expectations are closed form. Either way the work does not grow with ``s``.
+"""
+
+import math
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import torch
+from torch import Tensor
+
+from fairsmooth.core.architecture import ACTIVATIONS
+from fairsmooth.core.smoothing import rules
+from fairsmooth.core.smoothing.faddeeva import complex_product, scaled_erfc
+from fairsmooth.core.smoothing.inversion import LINK_RANGE, rest_bound
+from fairsmooth.core.smoothing.linear import normal_cdf
+from fairsmooth.core.smoothing.relu import ReluUnits
+
+# SiLU lies at most this far below ReLU, and its least value is as far below 0.
+_DIP = 0.27847
+# Thresholds of the envelope, in standard deviations from the mean.
+_LEVELS = (-2.5, -1.5, -0.75, -0.25, 0.25, 0.75, 1.5)
+# Halvings, on a logarithmic scale, of the interval in which the range is sought.
+_HALVINGS = 16
+_LEAST_REACH = 1e-150
+
+
+@dataclass(frozen=True)
+class SmoothUnits:
+    """The random terms of ``J`` units for ``R`` rows; fields as in ``ReluUnits``.
+
+    Rows are all wide (scale at least ``rules.WIDE``) or all narrow.
+
+    Parameters
+    ----------
+    mean : Tensor of shape (J, R)
+    scale : Tensor of shape (R,)
+    weight : Tensor of shape (J, 1)
+    sigma : float
+    activation : {"tanh", "silu"}
+    """
+
+    mean: Tensor
+    scale: Tensor
+    weight: Tensor
+    sigma: float
+    activation: str
+
+    @property
+    def unit_error(self) -> float:
+        """Bound on the error of one unit's factor."""
+        return rules.UNIT_ERROR + (1.2e-10 if self.activation == "silu" and self.wide else 0.0)
+
+    @cached_property
+    def wide(self) -> bool:
+        """Tell whether the nodes are fixed where the activation bends."""
+        return bool((self.scale >= rules.WIDE).all())
+
+    def take(self, rows: Tensor) -> "SmoothUnits":
+        """Return the same units for a choice of rows."""
+        return replace(self, mean=self.mean[:, rows], scale=self.scale[rows])
+
+    def narrow(self, start: int, length: int) -> "SmoothUnits":
+        """Return the same units for consecutive rows, without copying."""
+        scale = self.scale.narrow(0, start, length)
+        return replace(self, mean=self.mean.narrow(1, start, length), scale=scale)
+
+    def some(self, units: slice) -> "SmoothUnits":
+        """Return some of the units for the same rows."""
+        return replace(self, mean=self.mean[units], weight=self.weight[units])
+
+    def variance(self) -> Tensor:
+        """Return roughly the variance of the sum of the terms, shape (R,)."""
+        if self.activation == "silu":
+            return self._as_relu().variance()
+        first, second = self._moments
+        spread = self.weight.square() * (second - first.square()).clamp_min(0.0)
+        return (spread + self.sigma**2 * second).sum(0)
+
+    def log_exponential_moment(self, theta: Tensor) -> Tensor:
+        r"""Return an upper bound on :math:`\log E \exp(\theta \sum_j h_j(v_j + \sigma g_j))`.
+
+        SiLU lies between ReLU and ReLU less 0.279. For tanh the exponent
+        :math:`X = \lambda h + qh^2` lies in a range :math:`R = 2|\lambda| + q` and has variance
+        at most :math:`(|\lambda| + 2q)^2 \mathrm{Var}\,h`: Hoeffding's lemma or Bennett's bound.
+        """
+        tilt, q = theta * self.weight, 0.5 * (theta * self.sigma).square()
+        if self.activation == "silu":
+            extra = _DIP * (-tilt).clamp_min(0.0) + _DIP**2 * q
+            return self._as_relu().log_exponential_moment(theta) + extra.sum(0)
+        first, second = self._moments
+        size = tilt.abs()
+        centre = tilt * first + q * second + 10.0 * rules.UNIT_ERROR * (size + q)
+        spread = (size + 2.0 * q).square() * ((second - first.square()).clamp_min(0.0) + 1e-9)
+        span = (2.0 * size + q).clamp_min(1e-3)
+        bennett = torch.log1p(spread * (torch.expm1(span.clamp_max(300.0)) - span) / span.square())
+        hoeffding = span.square() / 8.0
+        return (centre + torch.where(span > 300.0, hoeffding, bennett).minimum(hoeffding)).sum(0)
+
+    def log_envelope(self, t: Tensor) -> Tensor:
+        r"""Bound :math:`\sum_j\log E e^{-\sigma^2t^2h_j^2/2}`, falling in ``t`` of shape (R,).
+
+        With thresholds :math:`\eta_1 < \eta_2 < \dots` the expectation is at most
+        :math:`1 - \sum_i P(|h| \ge \eta_i)(e^{-c\eta_{i-1}^2} - e^{-c\eta_i^2})`.
+        """
+        c = 0.5 * (self.sigma * t).square()
+        bound = torch.ones_like(self.mean)
+        before = torch.ones_like(self.mean)
+        for chance, square in self._thresholds:
+            after = torch.exp(-c * square)
+            bound = bound - chance * (before - after)
+            before = after
+        return bound.clamp_min(1e-300).log().sum(0)
+
+    def reach(self, variance: Tensor, link: str, truncation: float) -> Tensor:
+        """Return where what lies beyond is proven to be below half of ``truncation``."""
+        del variance
+        low = torch.full_like(self.scale, _LEAST_REACH)
+        high = torch.full_like(self.scale, min(LINK_RANGE[link], 9.0 / self.sigma))
+        for _ in range(_HALVINGS):
+            middle = (low * high).sqrt()
+            rest = rest_bound(self.log_envelope(middle), middle, self.sigma, link)
+            enough = rest < 0.5 * truncation
+            low, high = torch.where(enough, low, middle), torch.where(enough, middle, high)
+        return high
+
+    def n_points(self, t: float) -> float:
+        """Return how many nodes the rule for ``t`` has."""
+        scale = self.scale.detach()
+        return rules.n_points(self._demand(t), float(scale.min()), float(scale.max()))
+
+    def characteristic(self, t: Tensor) -> tuple[Tensor, Tensor]:
+        """Return the product of all factors at ``t`` of shape (B, 1), real and imaginary part."""
+        return complex_product(*self.factors(t))
+
+    def factors(self, t: Tensor) -> tuple[Tensor, Tensor]:
+        r"""Return all :math:`\varphi_j(t)`, shape (J, B, R), for ``t`` of shape (B, 1)."""
+        demand = self._demand(float(t.abs().max()))
+        return self._fixed_nodes(t, demand) if self.wide else self._gaussian_nodes(t, demand)
+
+    def _demand(self, t: float) -> rules.Demand:
+        largest = float(self.weight.detach().abs().max())
+        return rules.Demand(self.activation, t * largest, t * self.sigma)
+
+    def _as_relu(self) -> ReluUnits:
+        return ReluUnits(self.mean, self.scale, self.weight, self.sigma)
+
+    def _gaussian_nodes(self, t: Tensor, demand: rules.Demand) -> tuple[Tensor, Tensor]:
+        nodes, shares = rules.gaussian_grid(demand, float(self.scale.detach().max()), self.mean)
+        activation = ACTIVATIONS[self.activation]
+        tilt = self.weight.unsqueeze(1) * t
+        re = im = self.mean.new_zeros((self.mean.shape[0], len(t), self.mean.shape[1]))
+        for node, share in zip(nodes.tolist(), shares.tolist(), strict=True):
+            value = activation(self.mean + self.scale * node).unsqueeze(1)
+            size = share * torch.exp(-0.5 * (self.sigma * t * value).square())
+            phase = tilt * value
+            re = torch.addcmul(re, size, torch.cos(phase))
+            im = torch.addcmul(im, size, torch.sin(phase))
+        return re, im
+
+    def _fixed_nodes(self, t: Tensor, demand: rules.Demand) -> tuple[Tensor, Tensor]:
+        values, shares = self._fixed_rule(demand)
+        size = torch.exp(-0.5 * (self.sigma * t * values).square())
+        phase = (self.weight.unsqueeze(1) * t) * values
+        re = torch.bmm(size * torch.cos(phase), shares.mT)
+        im = torch.bmm(size * torch.sin(phase), shares.mT)
+        if self.activation == "tanh":
+            return re, im
+        beyond_re, beyond_im = self._identity_part(t, demand.switch)
+        return re + beyond_re, im + beyond_im
+
+    def _fixed_rule(self, demand: rules.Demand) -> tuple[Tensor, Tensor]:
+        """Return values (Q,) of the units, and their shares (J, R, Q) for every unit and row."""
+        y, step = rules.grid(demand, float(self.scale.detach().min()), self.mean)
+        score = (y - self.mean.unsqueeze(-1)) / self.scale.unsqueeze(-1)
+        density = step / math.sqrt(2.0 * math.pi) / self.scale.unsqueeze(-1)
+        shares = density * torch.exp(-0.5 * score.square())
+        value = ACTIVATIONS[self.activation](y)
+        blurred = self.mean / torch.hypot(self.scale, torch.full_like(self.scale, rules.SWITCH))
+        below = normal_cdf(-blurred) - shares @ normal_cdf(-y / rules.SWITCH)
+        if self.activation == "silu":
+            inner = shares * normal_cdf((demand.switch - y) / rules.SWITCH)
+            ends, atoms = [0.0], [inner, below.unsqueeze(-1)]
+        else:
+            above = normal_cdf(blurred) - shares @ normal_cdf(y / rules.SWITCH)
+            ends, atoms = [-1.0, 1.0], [shares, below.unsqueeze(-1), above.unsqueeze(-1)]
+        return torch.cat([value, value.new_tensor(ends)]), torch.cat(atoms, -1)
+
+    def _identity_part(self, t: Tensor, switch: float) -> tuple[Tensor, Tensor]:
+        r"""Return :math:`E\,e^{itvy - \sigma^2t^2y^2/2}\,\Phi((y - b)/w)`, shape (J, B, R).
+
+        A Gaussian integral: half of erfc at a complex argument ``z``, whose exponent joins the
+        one in front and is never positive.
+        """
+        width = rules.SWITCH**2
+        mean, weight = self.mean.unsqueeze(1), self.weight.unsqueeze(1)
+        shrink = 1.0 / (1.0 + (self.sigma * self.scale * t).square())
+        spread = self.scale.square() * shrink
+        share = width / (width + spread)
+        root = (2.0 * (width + spread)).rsqrt()
+        z_re, z_im = (switch - mean * shrink) * root, weight * (-spread * t * root)
+        far = z_re.detach() < 0
+        sign = torch.where(far, -1.0, 1.0).to(z_re.dtype)
+        value_re, value_im = scaled_erfc(sign * z_re, sign * z_im)
+        damp = 0.5 * shrink * (self.sigma * t * mean).square()
+        turn = 0.5 * spread * (t * weight).square()
+        edge = 0.5 * sign * shrink.sqrt() * torch.exp(-damp - turn * share - z_re.square())
+        phase = t * weight * (share * shrink * mean + switch * (1.0 - share))
+        cos, sin = edge * torch.cos(phase), edge * torch.sin(phase)
+        re, im = cos * value_re - sin * value_im, cos * value_im + sin * value_re
+        whole = torch.where(far, shrink.sqrt() * torch.exp(-damp - turn), 0.0)
+        angle = t * weight * mean * shrink
+        return re + whole * torch.cos(angle), im + whole * torch.sin(angle)
+
+    @cached_property
+    def _moments(self) -> tuple[Tensor, Tensor]:
+        """First and second moment of every unit, within 10 times ``rules.UNIT_ERROR``."""
+        # Powers of tan d are below the exponential that this frequency stands for.
+        demand = rules.Demand(self.activation, 3.0, 0.0)
+        if self.wide:
+            values, shares = self._fixed_rule(demand)
+            first, second = (shares @ torch.stack([values, values.square()], 1)).unbind(-1)
+            return first, second
+        nodes, weights = rules.gaussian_grid(demand, float(self.scale.detach().max()), self.mean)
+        first = second = torch.zeros_like(self.mean)
+        for node, weight in zip(nodes.tolist(), weights.tolist(), strict=True):
+            value = ACTIVATIONS[self.activation](self.mean + self.scale * node)
+            first, second = first + weight * value, second + weight * value.square()
+        return first, second
+
+    @cached_property
+    def _thresholds(self) -> list[tuple[Tensor, Tensor]]:
+        """Chance that a unit exceeds a threshold, and the threshold's square, for every level."""
+        centre = self.mean.abs() if self.activation == "tanh" else self.mean
+        pairs = []
+        for level in _LEVELS:
+            cut = (centre + level * self.scale).clamp_min(0.0)
+            chance = normal_cdf((centre - cut) / self.scale)
+            if self.activation == "tanh":
+                chance = chance + normal_cdf(-(centre + cut) / self.scale)
+            pairs.append((chance, ACTIVATIONS[self.activation](cut).square()))
+        return pairs
