@@ -10,7 +10,6 @@ from fairsmooth.attack import AttackResult, Target, attack
 from fairsmooth.cli.output import messages, print_json, results
 from fairsmooth.cli.train import Json
 from fairsmooth.core.architecture import Network
-from fairsmooth.core.certificate import group_text
 from fairsmooth.exceptions import InputError
 from fairsmooth.persistence import SavedModel, read_model
 from fairsmooth.verify import Verification, verify
@@ -104,16 +103,5 @@ def _document(
     return {
         "holds": holds,
         "checks": [vars(check) for check in verification.checks],
-        "attack": [
-            {
-                "group": group_text(result.group),
-                "where": result.where,
-                "gap": result.gap,
-                "bound": result.bound,
-                "paper_bound": result.paper_bound if np.isfinite(result.paper_bound) else None,
-                "ratio": result.ratio,
-                "input": result.x.tolist(),
-            }
-            for result in found
-        ],
+        "attack": [result.to_dict() for result in found],
     }

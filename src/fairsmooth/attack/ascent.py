@@ -6,12 +6,15 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from fairsmooth.attack._regions import Region
+from fairsmooth.attack.regions import Region
 from fairsmooth.attack.target import Target
 
-_STEPS = 160
+STEPS = 160
 _RATE = 0.15
 _CHUNK = 32
+# How many candidates lie around the best input so far, and how far: over orders of magnitude.
+_AROUND = 32
+_LOG_NEAREST = -7.0
 
 
 @dataclass(frozen=True)
@@ -25,12 +28,17 @@ class Search:
     n_candidates: int
     n_starts: int
 
-    def run(self, generator: torch.Generator, *, deadline: float) -> tuple[float, Tensor]:
-        """Return the largest gap found and its coordinates, in time."""
-        coordinates = self._starts(generator, deadline)
-        climb = _Climb(coordinates)
+    def run(
+        self, generator: torch.Generator, *, deadline: float, around: Tensor | None = None
+    ) -> tuple[float, Tensor]:
+        """Return the largest gap found and its coordinates, in time.
+
+        ``around`` gives coordinates near which it starts as well.
+        """
+        coordinates = self.starts(self.candidates(generator, around), deadline)
+        climb = Climb(coordinates)
         best_gap, best = -1.0, coordinates[0]
-        for step in range(_STEPS):
+        for step in range(STEPS):
             coordinates.requires_grad_()
             gaps = self.target.gaps(self.region.inputs(coordinates), self.position)
             highest = gaps.detach().max(dim=0)
@@ -41,18 +49,25 @@ class Search:
             # Each row climbs the logarithm of its gap: tiny gaps have tiny gradients.
             objective = gaps.clamp_min(torch.finfo(gaps.dtype).tiny).log().sum()
             (gradient,) = torch.autograd.grad(objective, coordinates)
-            move = climb.move(gradient, rate=_RATE * (1.0 - step / _STEPS))
+            move = climb.move(gradient, rate=_RATE * (1.0 - step / STEPS))
             coordinates = self.region.project(coordinates.detach() + move)
         return best_gap, best
 
-    def _starts(self, generator: torch.Generator, deadline: float) -> Tensor:
+    def candidates(self, generator: torch.Generator, around: Tensor | None) -> Tensor:
+        """Return coordinates along the directions, at random, and around a good place."""
+        found = [
+            self.region.along(self.directions, generator),
+            self.region.random(self.n_candidates, generator),
+        ]
+        if around is not None:
+            shape = (_AROUND, len(around))
+            logs = _LOG_NEAREST * torch.rand(_AROUND, 1, generator=generator)
+            moves = logs.exp() * torch.randn(shape, generator=generator)
+            found.insert(0, self.region.project(around + moves.double()))
+        return torch.cat(found)
+
+    def starts(self, candidates: Tensor, deadline: float) -> Tensor:
         """Return the best of many candidates: where both scores saturate nothing can climb."""
-        candidates = torch.cat(
-            [
-                self.region.along(self.directions, generator),
-                self.region.random(self.n_candidates, generator),
-            ]
-        )
         gaps = []
         for rows in candidates.split(_CHUNK):
             with torch.no_grad():
@@ -63,7 +78,7 @@ class Search:
         return candidates[tried.topk(min(self.n_starts, len(tried))).indices]
 
 
-class _Climb:
+class Climb:
     """Adam's rule, uphill; the one in torch.optim takes seconds to import."""
 
     def __init__(self, like: Tensor) -> None:
@@ -72,6 +87,7 @@ class _Climb:
         self._count = 0
 
     def move(self, gradient: Tensor, *, rate: float) -> Tensor:
+        """Return the next step for a gradient."""
         self._count += 1
         self._first = 0.9 * self._first + 0.1 * gradient
         self._second = 0.99 * self._second + 0.01 * gradient.square()
