@@ -9,7 +9,7 @@ from fairsmooth.attack.contrast import Cells, Contrast, Floats
 
 _LATITUDES, _LONGITUDES = 32, 48
 # Cells cut at once, those with the largest bounds first, and cells ever looked at.
-_BATCH, _MOST = 4096, 400_000
+_BATCH, _MOST = 4096, 20_000
 # Cells in which no more than this can be gained are not looked into.
 _RELATIVE, _ABSOLUTE = 1e-3, 1e-13
 _POLISHED = 2

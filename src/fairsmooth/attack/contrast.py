@@ -73,17 +73,16 @@ class Contrast:
     frame : ndarray of shape (k, 3)
         Columns are pole, longitude 0 and longitude 90 degrees in the ``k`` coordinates
         of inputs and bias; with one feature the last is 0.
-    middle : float
-        Length of the mean of the two parameter vectors.
-    difference, bias : ndarray of shape (3,)
-        Overall minus own parameters, and the direction of the bias, in the frame.
+    mean, difference, bias : ndarray of shape (3,)
+        Mean of the two parameter vectors, overall minus own, and the direction of the
+        bias, in the frame; so the mean has its first entry only.
     sigma : float
     widths, shares : ndarray of shape (J,)
         ``v`` and ``p`` above.
     """
 
     frame: Floats
-    middle: float
+    mean: Floats
     difference: Floats
     bias: Floats
     sigma: float
@@ -93,19 +92,24 @@ class Contrast:
     @classmethod
     def of(cls, overall: Floats, own: Floats, *, sigma: float, link: str) -> "Contrast":
         """Make the contrast of two linear models with one or two features, bias last."""
-        middle, difference = (overall + own) / 2.0, overall - own
-        columns = np.column_stack([middle, difference, np.eye(len(overall))])
+        mean, difference = (overall + own) / 2.0, overall - own
+        columns = np.column_stack([mean, difference, np.eye(len(overall))])
         frame = np.zeros((len(overall), 3))
         # Householder's Q is orthonormal whatever the columns: dependent, zero or repeated.
         frame[:, : len(overall)] = np.linalg.qr(columns)[0]
         return cls(
             frame=frame,
-            middle=float(np.linalg.norm(middle)),
+            mean=np.array([mean @ frame[:, 0], 0.0, 0.0]),
             difference=difference @ frame,
             bias=frame[-1],
             sigma=sigma,
             **_mixture(link),
         )
+
+    @property
+    def middle(self) -> float:
+        """Length of the mean parameters: only the size of a mean logit matters, not its sign."""
+        return abs(float(self.mean[0]))
 
     def cells(self, n_latitudes: int, n_longitudes: int) -> Cells:
         """Cover the sphere; of one feature only longitudes 0 and 180 degrees exist."""
@@ -142,61 +146,91 @@ class Contrast:
     def bounds(self, cells: Cells) -> Floats:
         r"""Return upper bounds on the difference over whole cells, shape (n,).
 
-        :math:`\Phi(m + h) - \Phi(m - h)` falls in :math:`|m|` and rises in ``h``: the least
-        mean logit over the largest scale, and the largest difference over the least scale.
+        The lesser of two bounds, term by term. :math:`\Phi(m + h) - \Phi(m - h)` falls in
+        :math:`|m|` and rises in ``h``: the mean logit nearest to 0, and the largest
+        difference. Where the difference is long and parallel to the mean, the largest
+        logit of one model and the least of the other are sharper.
         """
-        top, reach = self._linear(self.difference, cells)
+        scales = self._scales(cells)
+        half = np.maximum(self._logit_up(self.difference, cells, scales), 0.0) / 2.0
+        middle = np.maximum(self._belt(cells)[:, None] / scales[1], 0.0)
+        for sign in (1.0, -1.0):
+            middle = np.maximum(middle, -self._logit_up(sign * self.mean, cells, scales))
+        overall, own = self.mean + self.difference / 2.0, self.mean - self.difference / 2.0
+        above = ndtr(self._logit_up(overall, cells, scales))
+        apart = above - ndtr(-self._logit_up(-own, cells, scales))
+        return np.maximum(np.minimum(_between(middle, half), apart), 0.0) @ self.shares
+
+    def _scales(self, cells: Cells) -> tuple[Floats, Floats]:
+        """Return the least and the largest scale over cells, each of shape (n, J)."""
         at, spread = self._linear(self.bias, cells)
-        nearest = np.maximum(np.abs(at) - spread, 0.0)
-        farthest = np.minimum(np.abs(at) + spread, 1.0)
+        ends = np.maximum(np.abs(at) - spread, 0.0), np.minimum(np.abs(at) + spread, 1.0)
+        least, most = (np.hypot(self.sigma, np.multiply.outer(end, self.widths)) for end in ends)
+        return least, most
+
+    def _belt(self, cells: Cells) -> Floats:
+        """Return the size of the mean logit, before scaling, nearest to 0 over cells."""
         south = np.sin(cells.latitude - cells.half_latitude)
         north = np.sin(cells.latitude + cells.half_latitude)
-        middle = self.middle * np.maximum(np.maximum(south, -north), 0.0)
-        least, most = (
-            np.hypot(self.sigma, np.multiply.outer(end, self.widths)) for end in (nearest, farthest)
-        )
-        half = np.maximum(top + reach, 0.0)[:, None] / least / 2.0
-        return _between(middle[:, None] / most, half) @ self.shares
+        return self.middle * np.maximum(np.maximum(south, -north), 0.0)
+
+    def _logit_up(self, vector: Floats, cells: Cells, scales: tuple[Floats, Floats]) -> Floats:
+        """Bound the logit of parameters over the scale, shape (n, J).
+
+        Far out, the scale and the part of the logit that stems from the bias vanish
+        together: their quotient is monotone in the bias entry, so its ends bound it.
+        """
+        whole = np.add(*self._linear(vector, cells))
+        share = float(vector @ self.bias)
+        rest = np.add(*self._linear(vector - share * self.bias, cells))
+        at, spread = self._linear(self.bias, cells)
+        end = (at + math.copysign(1.0, share) * spread)[:, None]
+        from_bias = share * end / np.hypot(self.sigma, end * self.widths)
+        return np.minimum(_largest(whole, *scales), from_bias + _largest(rest, *scales))
 
     def across_latitude(self, cells: Cells) -> NDArray[np.bool_]:
         """Tell which cells are better cut across latitude: it blurs their bound more."""
-        at = np.abs(self.bias @ _point(cells.latitude, cells.longitude))
         width = math.sqrt(float(self.shares @ self.widths**2))
+        at, tilt_south, tilt_east = self._strays(self.bias, cells)
         scale = np.hypot(self.sigma, width * at)
-        south, east = self._slopes(self.difference, cells)
-        tilt_south, tilt_east = self._slopes(self.bias, cells)
-        top, reach = self._linear(self.difference, cells)
-        top = np.maximum(top + reach, 1e-300)
-        latitude = south / top + (self.middle + width * tilt_south) / scale
-        longitude = east / top + width * tilt_east / scale
-        return latitude * cells.half_latitude >= longitude * cells.half_longitude
+        centre, south, east = self._strays(self.difference, cells)
+        top = np.maximum(centre + south + east, 1e-300)
+        latitude = south / top + (self.middle * cells.half_latitude + width * tilt_south) / scale
+        return latitude >= east / top + width * tilt_east / scale
 
     def _linear(self, vector: Floats, cells: Cells) -> tuple[Floats, Floats]:
-        """Return a linear function at the centres, and how far it strays from that.
-
-        Taylor's formula with bounds on the second derivatives over the cell.
-        """
-        south, east = self._slopes(vector, cells)
-        whole, equatorial = np.linalg.norm(vector), np.linalg.norm(vector[1:])
-        a, b = cells.half_latitude, cells.half_longitude
-        curved = whole * a * a + equatorial * (2.0 * a * b + b * b)
-        return vector @ _point(cells.latitude, cells.longitude), south * a + east * b + curved / 2.0
+        """Return a linear function at the centres, and how far it strays from that."""
+        centre, south, east = self._strays(vector, cells)
+        return centre, south + east
 
     @staticmethod
-    def _slopes(vector: Floats, cells: Cells) -> tuple[Floats, Floats]:
-        """Return the sizes of a linear function's derivatives by latitude and longitude."""
+    def _strays(vector: Floats, cells: Cells) -> tuple[Floats, Floats, Floats]:
+        """Return a linear function at the centres, and how far latitude and longitude move it.
+
+        Taylor's formula with bounds on the second derivatives over the cell; the mixed
+        one is shared between the two.
+        """
+        a, b = cells.half_latitude, cells.half_longitude
         sine, cosine = np.sin(cells.latitude), np.cos(cells.latitude)
         x, y = np.cos(cells.longitude), np.sin(cells.longitude)
         pole, first, second = vector
-        by_latitude = pole * cosine - sine * (first * x + second * y)
-        by_longitude = cosine * (second * x - first * y)
-        return np.abs(by_latitude), np.abs(by_longitude)
+        along, across = first * x + second * y, second * x - first * y
+        whole, equatorial = np.linalg.norm(vector), math.hypot(first, second)
+        south = np.abs(pole * cosine - sine * along) * a + (whole * a + equatorial * b) * a / 2.0
+        widest = equatorial * np.minimum(cosine + a, 1.0)
+        east = np.abs(cosine * across) * b + (widest * b + equatorial * a) * b / 2.0
+        return pole * sine + cosine * along, south, east
 
 
 def _point(latitude: Floats, longitude: Floats) -> Floats:
     """Return unit vectors in the frame, shape (3, n)."""
     cosine = np.cos(latitude)
     return np.stack([np.sin(latitude), cosine * np.cos(longitude), cosine * np.sin(longitude)])
+
+
+def _largest(numerator: Floats, least: Floats, most: Floats) -> Floats:
+    """Return the largest quotient by scales between ``least`` and ``most``."""
+    return numerator[:, None] / np.where(numerator[:, None] > 0.0, least, most)
 
 
 def _between(middle: Floats, half: Floats) -> Floats:
