@@ -80,7 +80,7 @@ def attack(
     """
     _validate.positive(seconds=seconds)
     end = time.monotonic() + seconds
-    hunts = list(_hunts(target, None if box is None else _as_box(target, box)))
+    hunts = list(hunts_on(target, None if box is None else _as_box(target, box)))
     for round_ in count():
         waiting = [(turn, hunt) for turn, hunt in enumerate(hunts) if not hunt.done]
         for done, (turn, hunt) in enumerate(waiting):
@@ -95,7 +95,8 @@ def attack(
     return tuple(hunt.result() for hunt in hunts)
 
 
-def _hunts(target: Target, box: Box | None) -> Iterator[Hunt]:
+def hunts_on(target: Target, box: Box | None) -> Iterator[Hunt]:
+    """Return for every group a hunt in the whole space, and one in the box if there is one."""
     for position in range(len(target.groups)):
         directions = torch.as_tensor(_directions(target, position))
         if target.network.hidden_layer_sizes or target.sigma == 0.0:
