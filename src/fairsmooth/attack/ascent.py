@@ -12,6 +12,11 @@ from fairsmooth.attack.target import Target
 STEPS = 160
 _RATE = 0.15
 _CHUNK = 32
+# The share of a round in which candidates are tried, the steps that a climb should have,
+# and what a gap with its gradient costs, in gaps.
+_TRYING = 0.4
+_STEPS_AT_LEAST = 10
+_GRADIENT = 3.0
 # How many candidates lie around the best input so far, and how far: over orders of magnitude.
 _AROUND = 32
 _LOG_NEAREST = -7.0
@@ -54,7 +59,11 @@ class Search:
         return best_gap, best
 
     def candidates(self, generator: torch.Generator, around: Tensor | None) -> Tensor:
-        """Return coordinates along the directions, at random, and around a good place."""
+        """Return coordinates along the directions, at random, and around a good place.
+
+        Inputs of about unit length come first, in case that time does not suffice for all:
+        long ones cost most, and short ones are all alike.
+        """
         found = [
             self.region.along(self.directions, generator),
             self.region.random(self.n_candidates, generator),
@@ -64,18 +73,31 @@ class Search:
             logs = _LOG_NEAREST * torch.rand(_AROUND, 1, generator=generator)
             moves = logs.exp() * torch.randn(shape, generator=generator)
             found.insert(0, self.region.project(around + moves.double()))
-        return torch.cat(found)
+        candidates = torch.cat(found)
+        lengths = self.region.inputs(candidates).norm(dim=1)
+        return candidates[lengths.log().abs().argsort(stable=True)]
 
     def starts(self, candidates: Tensor, deadline: float) -> Tensor:
-        """Return the best of many candidates: where both scores saturate nothing can climb."""
-        gaps = []
-        for rows in candidates.split(_CHUNK):
+        """Return the best of many candidates: where both scores saturate nothing can climb.
+
+        As many as fit in a share of the time, and only so many that their climb makes steps.
+        """
+        begun = time.monotonic()
+        enough = begun + _TRYING * (deadline - begun)
+        gaps: list[Tensor] = []
+        size, tried = 1, 0
+        while tried < len(candidates) and (tried == 0 or time.monotonic() < enough):
+            rows = candidates[tried : tried + size]
             with torch.no_grad():
                 gaps.append(self.target.gaps(self.region.inputs(rows), self.position))
-            if time.monotonic() > deadline:
-                break
-        tried = torch.cat(gaps)
-        return candidates[tried.topk(min(self.n_starts, len(tried))).indices]
+            tried += len(rows)
+            # Small at first: a row may take a millisecond or a second.
+            if time.monotonic() - begun < (enough - begun) / 4.0:
+                size = min(2 * size, _CHUNK)
+        cost = (time.monotonic() - begun) / tried
+        affordable = (deadline - time.monotonic()) / (_STEPS_AT_LEAST * _GRADIENT * cost)
+        n_starts = max(1, min(self.n_starts, tried, int(min(affordable, self.n_starts))))
+        return candidates[torch.cat(gaps).topk(n_starts).indices]
 
 
 class Climb:

@@ -15,6 +15,8 @@ from fairsmooth.attack.target import Floats, Target
 
 # A gap this close to the certificate's bound cannot be improved worth mentioning.
 _NEARLY_ALL = 1.0 - 1e-6
+# How many rounds the time should allow at least, unless they would be shorter than this.
+_ROUNDS, _SHORTEST = 4, 0.25
 
 
 class Hunt(Protocol):
@@ -67,9 +69,14 @@ class Pursuit:
     best: Tensor | None = None
 
     def pursue(self, generator: torch.Generator, *, deadline: float) -> None:
-        """Climb from new starts, and from around the best input so far."""
+        """Climb from new starts, and from around the best input so far.
+
+        A round takes a part of the time, so that later ones can start from what it has found.
+        """
         begun = time.monotonic()
-        gap, best = self.search.run(generator, deadline=deadline, around=self.best)
+        left = deadline - begun
+        until = begun + max(left / _ROUNDS, min(left, _SHORTEST))
+        gap, best = self.search.run(generator, deadline=until, around=self.best)
         if gap > self.gap:
             self.gap, self.best = gap, best
         bound = self.search.target.bound(self.search.position)
