@@ -26,23 +26,19 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import torch
+from _columns import COLUMNS
 from _report import Goal, Row, arguments, at_least, at_most, report
 from fairlearn.postprocessing import ThresholdOptimizer
 from fairlearn.reductions import DemographicParity, EqualizedOdds, ExponentiatedGradient
 from joblib import Parallel, delayed
-from scipy.optimize import linprog
-from scipy.sparse import csr_array
 from sklearn.ensemble import HistGradientBoostingClassifier
-from sklearn.feature_selection import VarianceThreshold
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import PolynomialFeatures
 from threadpoolctl import threadpool_limits
 
 from fairsmooth import FairSmoothClassifier
 from fairsmooth.datasets import FairDataset, load_adult, load_compas
-from fairsmooth.encoding import TableEncoder
+from fairsmooth.experiments._ceiling_job import count_cells, fair_ceiling
 from fairsmooth.metrics import accuracy, demographic_parity_gap, equalized_odds_gap
 from fairsmooth.tuning import Limits
 
@@ -74,12 +70,9 @@ SETTINGS = (
 SIGMAS = (0.25, 0.5, 1.0, 1.25, 1.5, 1.75, 2.0)
 ALPHAS = (0.25, 0.5, 0.75, 1.0, 1.25, 1.5)
 FOLDS = 3
-# A product of two indicators is kept if its variance is that of a share of 5 %.
-LEAST_VARIANCE = 0.05 * 0.95
 
 Decide = Callable[[FairDataset], Any]
 Fit = Callable[[FairDataset, int], tuple[Decide, float | None]]
-Encode = Callable[[pd.DataFrame], pd.DataFrame]
 
 
 @dataclass(frozen=True)
@@ -89,31 +82,6 @@ class Candidate:
     columns: str
     fit: Fit
 
-
-def binned(table: pd.DataFrame) -> Encode:
-    return TableEncoder.learn(table, n_bins=10, unknown="ignore").transform
-
-
-def coarse(table: pd.DataFrame) -> Encode:
-    return TableEncoder.learn(table, n_bins=4, unknown="ignore").transform
-
-
-def crossed(table: pd.DataFrame) -> Encode:
-    fine = TableEncoder.learn(table, n_bins=60, unknown="ignore")
-    rough = TableEncoder.learn(table, n_bins=3, unknown="ignore")
-    pairs = make_pipeline(
-        PolynomialFeatures(2, interaction_only=True, include_bias=False),
-        VarianceThreshold(LEAST_VARIANCE),
-    ).fit(csr_array(rough.transform(table)))
-
-    def encode(rows: pd.DataFrame) -> pd.DataFrame:
-        products = pairs.transform(csr_array(rough.transform(rows))).toarray()
-        return pd.DataFrame(np.hstack([fine.transform(rows), products]), index=rows.index)
-
-    return encode
-
-
-COLUMNS = {"coarse": coarse, "binned": binned, "crossed": crossed}
 
 # Columns, shares of the allowed ΔDP and ΔEO to aim at, and weights of the parity term. COMPAS is
 # small: its gaps are overfitted, so that it must aim lower, and columns may be fewer.
@@ -293,37 +261,17 @@ def readable(row: Row) -> Row:
 def ceiling(setting: Setting, *, with_group: bool) -> Row:
     """Return the best accuracy within the goals of any rule of two forecasts, in-sample."""
     data = LOADERS[setting.dataset](encoding="binned", sensitive=setting.sensitive)
-    X, group = data.X.to_numpy(), data.groups.codes
     forest = HistGradientBoostingClassifier(max_leaf_nodes=15, random_state=0)
     forecasts = [
-        cross_val_predict(forest, X, target, cv=5, method="predict_proba")[:, 1]
-        for target in (data.y, group)
+        cross_val_predict(forest, data.X.to_numpy(), target, cv=5, method="predict_proba")[:, 1]
+        for target in (data.y, data.groups.codes)
     ]
     bins = [pd.qcut(forecast, 25, labels=False, duplicates="drop") for forecast in forecasts]
-    cells = bins[0] * 25 + bins[1] + (625 * group if with_group else 0)
-    name = "ceiling, any rule of two forecasts" + (" and the group †" if with_group else "")
-    return {"setting": setting.name, "method": name, **_best_rule(cells, data.y, group, setting)}
-
-
-def _best_rule(cells: Any, y: Any, group: Any, setting: Setting) -> Row:
-    codes, values = pd.factorize(cells)
-
-    def rate(mask: Any) -> Any:
-        return np.bincount(codes[mask], minlength=len(values)) / mask.sum()
-
-    gain = np.bincount(codes, weights=(2.0 * y - 1.0) / len(y), minlength=len(values))
-    selected = rate(group == 0) - rate(group == 1)
-    hit, alarm = (rate((group == 0) & (y == c)) - rate((group == 1) & (y == c)) for c in (1, 0))
+    cells = count_cells(replace(data, X=pd.DataFrame(np.column_stack(bins))))
     limits = setting.limits
-    rows = [s * selected for s in (1, -1)] + [s * hit + t * alarm for s in (1, -1) for t in (1, -1)]
-    bounds = [limits.max_dp] * 2 + [limits.max_eo] * 4
-    found = linprog(-gain, A_ub=np.array(rows), b_ub=bounds, bounds=(0, 1))
-    return {
-        "splits": 0,
-        "accuracy": round(float((y == 0).mean() - found.fun), 4),
-        "demographic_parity": round(float(abs(selected @ found.x)), 4),
-        "equalized_odds_sum": round(float(abs(hit @ found.x) + abs(alarm @ found.x)), 4),
-    }
+    best = fair_ceiling(cells, limits.max_dp, limits.max_eo, group_blind=not with_group)
+    name = "ceiling, any rule of two forecasts" + (" and the group †" if with_group else "")
+    return {"setting": setting.name, "method": name, "splits": 0, "accuracy": round(best, 4)}
 
 
 def goals(rows: list[Row]) -> list[Goal]:

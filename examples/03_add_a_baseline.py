@@ -3,9 +3,9 @@
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 
+from fairsmooth.classifier import GroupClassifier
 from fairsmooth.datasets import make_biased
 from fairsmooth.metrics import demographic_parity_gap
-from fairsmooth.training.classifier import GroupClassifier
 
 
 class ReweighedClassifier(GroupClassifier):

@@ -9,14 +9,15 @@ from sklearn.utils.validation import check_is_fitted
 from torch import nn
 
 from fairsmooth import _validate
+from fairsmooth._types import Floats, Labels
+from fairsmooth.classifier import GroupClassifier
+from fairsmooth.core.build import AnyNetwork, build
 from fairsmooth.core.certificate import Certificate, certify
 from fairsmooth.core.parameters import CENTERS
 from fairsmooth.core.smoothing import smooth_probability
+from fairsmooth.data.groups import Groups
 from fairsmooth.exceptions import InputError
-from fairsmooth.models.build import AnyNetwork, build
-from fairsmooth.training.classifier import Floats, GroupClassifier, Labels
 from fairsmooth.training.fit import Settings, train
-from fairsmooth.training.groups import Groups
 from fairsmooth.training.history import Record, Report
 from fairsmooth.training.parity import PARITIES
 from fairsmooth.training.problem import GROUP_WEIGHTS

@@ -99,10 +99,10 @@ def test_predict_writes_one_row_per_row_without_needing_the_group(
 
 def test_predict_streams_chunks_to_the_same_result(folder, capsys, tmp_path, monkeypatch):
     run(capsys, "predict", folder / "model", folder / "data.csv", "-o", tmp_path / "whole.csv")
-    monkeypatch.setattr("fairsmooth.cli.tables.CHUNK_ROWS", 37)
-    from fairsmooth.cli import tables
+    monkeypatch.setattr("fairsmooth.data.files.CHUNK_ROWS", 37)
+    from fairsmooth.data import files
 
-    monkeypatch.setattr(tables.read_chunks, "__kwdefaults__", {"chunk_rows": 37})
+    monkeypatch.setattr(files.read_chunks, "__kwdefaults__", {"chunk_rows": 37})
     run(capsys, "predict", folder / "model", folder / "data.csv", "-o", tmp_path / "parts.csv")
     assert (tmp_path / "whole.csv").read_text() == (tmp_path / "parts.csv").read_text()
 

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from fairsmooth.core._outward import lipschitz_up, norm_up, total_variation_up
 from fairsmooth.core.certificate import certify
+from fairsmooth.core.outward import lipschitz_up, norm_up, total_variation_up
 from fairsmooth.core.parameters import mean_center
 
 SIGMAS = st.floats(1e-3, 1e3)

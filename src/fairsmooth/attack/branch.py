@@ -5,7 +5,8 @@ import time
 import numpy as np
 from scipy.optimize import minimize
 
-from fairsmooth.attack.contrast import Cells, Contrast, Floats
+from fairsmooth._types import Floats
+from fairsmooth.attack.contrast import Cells, Contrast
 
 _LATITUDES, _LONGITUDES = 32, 48
 # Cells cut at once, those with the largest bounds first, and cells ever looked at.

@@ -23,9 +23,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
+from fairsmooth._types import Floats
 from fairsmooth.core.smoothing.linear import N_NODES, logistic_mixture
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

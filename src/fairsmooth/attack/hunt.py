@@ -8,10 +8,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from fairsmooth._types import Floats
 from fairsmooth.attack.ascent import Search
 from fairsmooth.attack.linear import worst_linear_input
 from fairsmooth.attack.result import AttackResult
-from fairsmooth.attack.target import Floats, Target
+from fairsmooth.attack.target import Target
 
 # A gap this close to the certificate's bound cannot be improved worth mentioning.
 _NEARLY_ALL = 1.0 - 1e-6

@@ -2,9 +2,10 @@
 
 import numpy as np
 
+from fairsmooth._types import Floats
 from fairsmooth.attack.branch import maximise
 from fairsmooth.attack.contrast import Contrast
-from fairsmooth.attack.target import Floats, Target
+from fairsmooth.attack.target import Target
 
 # Norms tried for an input that should be infinite: the least that loses no more than this.
 _NORMS = 10.0 ** np.arange(0, 101)

@@ -5,12 +5,8 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
+from fairsmooth._types import Floats
 from fairsmooth.core.certificate import group_text
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

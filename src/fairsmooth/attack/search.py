@@ -12,11 +12,12 @@ from torch import Tensor
 
 from fairsmooth import _validate
 from fairsmooth._random import torch_generator
+from fairsmooth._types import Floats
 from fairsmooth.attack.ascent import Search
 from fairsmooth.attack.hunt import Hunt, Pursuit, Solution
 from fairsmooth.attack.regions import Box, Region, Unbounded
 from fairsmooth.attack.result import AttackResult
-from fairsmooth.attack.target import Floats, Target
+from fairsmooth.attack.target import Target
 from fairsmooth.exceptions import InputError
 
 _DIRECTIONS = 8

@@ -6,16 +6,14 @@ from functools import cached_property
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
-from fairsmooth.core import _outward
+from fairsmooth._types import Floats
+from fairsmooth.core import outward
 from fairsmooth.core.architecture import Network
 from fairsmooth.core.certificate import certify
 from fairsmooth.core.smoothing.exact import is_exact, smooth_with_error
 from fairsmooth.exceptions import InputError
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,11 +88,11 @@ class Target:
         if self.sigma == 0.0:  # the bound is 1 then, or the weights are equal and so are their sums
             return 0.0
         units = (self.network.n_features + 2) * 2.0**-53
-        return min(1.0, _outward.lipschitz_up(units * _outward.norm_up(weights), self.sigma))
+        return min(1.0, outward.lipschitz_up(units * outward.norm_up(weights), self.sigma))
 
     def bound(self, position: int) -> float:
         """Return the certificate's bound for one group, rounded outward."""
-        return _outward.total_variation_up(self._radius(position), self.sigma)
+        return outward.total_variation_up(self._radius(position), self.sigma)
 
     def paper_bound(self) -> float:
         """Return the bound of Theorem 2, rounded outward."""
@@ -104,7 +102,7 @@ class Target:
     def _paper_bound(self) -> float:
         epsilon = certify(self.group_parameters, sigma=self.sigma).epsilon
         radii = [self._radius(position) for position in range(len(self.groups))]
-        return max(epsilon, *(_outward.lipschitz_up(radius, self.sigma) for radius in radii))
+        return max(epsilon, *(outward.lipschitz_up(radius, self.sigma) for radius in radii))
 
     def _radius(self, position: int) -> float:
-        return _outward.norm_up(self.group_parameters[position] - self.parameters)
+        return outward.norm_up(self.group_parameters[position] - self.parameters)

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from fairsmooth.training.classifier import GroupClassifier
+from fairsmooth.classifier import GroupClassifier
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from scipy.special import softmax
 from sklearn.linear_model import LogisticRegression
 
-from fairsmooth.training.classifier import Floats, Labels
+from fairsmooth._types import Floats, Labels
 
 # Keeps the conditional covariance invertible where a label follows from the row.
 _FLOOR = 1e-6

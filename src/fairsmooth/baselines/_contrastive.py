@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor, nn
 
-from fairsmooth.training.neural import build_mlp
+from fairsmooth.baselines._kit.neural import build_mlp
 
 _INSIDE_LOGARITHMS = 1e-8
 

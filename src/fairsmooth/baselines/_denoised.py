@@ -8,8 +8,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csc_array
 from scipy.special import expit
 
+from fairsmooth._types import Floats
 from fairsmooth.exceptions import InputError
-from fairsmooth.training.classifier import Floats
 
 
 def noise_matrix(noise: ArrayLike | None, n_groups: int) -> Floats:

@@ -11,10 +11,10 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from fairsmooth._types import Floats
+from fairsmooth.baselines._kit.linear_adam import LinearAdam
 from fairsmooth.training.batching import cyclic_batches
-from fairsmooth.training.linear_adam import LinearAdam
 
-Floats = NDArray[np.float64]
 Integers = NDArray[np.integer[Any]]
 
 NOTIONS = ("equalized_odds", "equal_opportunity", "demographic_parity")

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import minimize
 
-from fairsmooth.training.classifier import Floats
+from fairsmooth._types import Floats
 
 RATES = ("demographic_parity", "equal_opportunity", "false_positive_rate")
 

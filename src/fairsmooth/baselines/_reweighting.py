@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fairsmooth.training.classifier import Floats
+from fairsmooth._types import Floats
 
 
 class Response(NamedTuple):

@@ -6,11 +6,12 @@ from typing import Any
 import numpy as np
 
 from fairsmooth import _validate
+from fairsmooth._types import Floats, Labels
 from fairsmooth.baselines._base import Method
+from fairsmooth.baselines._kit.logistic import WeightedLogistic
 from fairsmooth.baselines._reweighting import best_response
-from fairsmooth.training.classifier import Floats, GroupClassifier, Labels
-from fairsmooth.training.groups import Groups
-from fairsmooth.training.logistic import WeightedLogistic
+from fairsmooth.classifier import GroupClassifier
+from fairsmooth.data.groups import Groups
 
 NOTIONS = ("demographic_parity", "equalized_odds")
 

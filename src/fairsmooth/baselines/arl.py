@@ -10,11 +10,12 @@ from torch.nn.functional import binary_cross_entropy_with_logits
 
 from fairsmooth import _validate
 from fairsmooth._random import torch_generator
+from fairsmooth._types import Floats, Labels
 from fairsmooth.baselines._base import Method
+from fairsmooth.baselines._kit.neural import build_mlp, evaluate
+from fairsmooth.classifier import GroupClassifier
+from fairsmooth.data.groups import Groups
 from fairsmooth.training.batching import shuffled_batches
-from fairsmooth.training.classifier import Floats, GroupClassifier, Labels
-from fairsmooth.training.groups import Groups
-from fairsmooth.training.neural import build_mlp, evaluate
 
 _LEARNER_WIDTHS = (64, 32)
 _ADVERSARY_WIDTH = 32

@@ -10,6 +10,7 @@ from scipy.special import expit
 
 from fairsmooth import _validate
 from fairsmooth._random import numpy_generator
+from fairsmooth._types import Floats, Labels
 from fairsmooth.baselines._base import Method
 from fairsmooth.baselines._denoised import (
     GroupedRows,
@@ -20,8 +21,8 @@ from fairsmooth.baselines._denoised import (
     flipped,
     noise_matrix,
 )
-from fairsmooth.training.classifier import Floats, GroupClassifier, Labels
-from fairsmooth.training.groups import Groups
+from fairsmooth.classifier import GroupClassifier
+from fairsmooth.data.groups import Groups
 
 NOTIONS = ("demographic_parity", "false_positive_rate")
 

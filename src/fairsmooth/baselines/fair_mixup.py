@@ -9,12 +9,13 @@ from torch import Tensor, nn
 
 from fairsmooth import _validate
 from fairsmooth._random import torch_generator
+from fairsmooth._types import Floats, Labels
 from fairsmooth.baselines._base import Method
+from fairsmooth.baselines._kit.holdout import hold_out
+from fairsmooth.baselines._kit.neural import build_mlp, evaluate
+from fairsmooth.classifier import GroupClassifier
+from fairsmooth.data.groups import Groups
 from fairsmooth.training.batching import draw_rows, rows_by_cell
-from fairsmooth.training.classifier import Floats, GroupClassifier, Labels
-from fairsmooth.training.groups import Groups
-from fairsmooth.training.holdout import hold_out
-from fairsmooth.training.neural import build_mlp, evaluate
 
 _NOTIONS = ("demographic_parity", "equalized_odds")
 _PAIRS = ("all", "random")

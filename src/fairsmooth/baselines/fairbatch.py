@@ -4,12 +4,13 @@ from typing import Any
 
 from fairsmooth import _validate
 from fairsmooth._random import numpy_generator, torch_generator
+from fairsmooth._types import Floats, Labels
 from fairsmooth.baselines import _fairbatch
 from fairsmooth.baselines._base import Method
+from fairsmooth.baselines._kit.linear_adam import LinearAdam, linear_probabilities
+from fairsmooth.classifier import GroupClassifier
+from fairsmooth.data.groups import Groups
 from fairsmooth.training.batching import rows_by_cell
-from fairsmooth.training.classifier import Floats, GroupClassifier, Labels
-from fairsmooth.training.groups import Groups
-from fairsmooth.training.linear_adam import LinearAdam, linear_probabilities
 
 _EPOCHS = {"equal_opportunity": 300, "equalized_odds": 400, "demographic_parity": 450}
 

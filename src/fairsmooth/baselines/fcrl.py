@@ -13,17 +13,18 @@ from torch import Tensor, nn
 
 from fairsmooth import _validate
 from fairsmooth._random import seed_from, torch_generator
+from fairsmooth._types import Floats, Labels
 from fairsmooth.baselines._base import Method
 from fairsmooth.baselines._contrastive import (
     FairRepresentation,
     contrastive_information,
     normal_divergence,
 )
+from fairsmooth.baselines._kit.neural import evaluate
+from fairsmooth.baselines._kit.row_noise import row_noise
+from fairsmooth.classifier import GroupClassifier
+from fairsmooth.data.groups import Groups
 from fairsmooth.training.batching import shuffled_batches
-from fairsmooth.training.classifier import Floats, GroupClassifier, Labels
-from fairsmooth.training.groups import Groups
-from fairsmooth.training.neural import evaluate
-from fairsmooth.training.row_noise import row_noise
 
 _REPRESENTATIONS = ("sample", "mean")
 
@@ -82,7 +83,7 @@ class FCRLClassifier(GroupClassifier):
         What the downstream classifier is given. "sample", as the authors do:
         the bound on the information is on the noisy z, and its mean may say
         more. The noise at prediction is a function of the row (see
-        :func:`fairsmooth.training.row_noise.row_noise`), so equal rows get
+        :func:`fairsmooth.baselines._kit.row_noise.row_noise`), so equal rows get
         equal answers at every call. "mean" leaves the noise out (extension).
     random_state : int, RandomState or None
         Seed of weights, batches and noise.

@@ -8,12 +8,13 @@ from numpy.typing import NDArray
 
 from fairsmooth import _validate
 from fairsmooth._random import numpy_generator, torch_generator
+from fairsmooth._types import Floats, Labels
 from fairsmooth.baselines import _fairbatch
 from fairsmooth.baselines._base import Method
+from fairsmooth.baselines._kit.linear_adam import LinearAdam, linear_probabilities
+from fairsmooth.classifier import GroupClassifier
+from fairsmooth.data.groups import Groups
 from fairsmooth.training.batching import shuffled_batches
-from fairsmooth.training.classifier import Floats, GroupClassifier, Labels
-from fairsmooth.training.groups import Groups
-from fairsmooth.training.linear_adam import LinearAdam, linear_probabilities
 
 Integers = NDArray[np.integer[Any]]
 

@@ -9,12 +9,13 @@ from numpy.typing import NDArray
 
 from fairsmooth import _validate
 from fairsmooth._random import numpy_generator
+from fairsmooth._types import Floats, Labels
 from fairsmooth.baselines._base import Method
 from fairsmooth.baselines._cell_density import CellDensity, GaussianCells, LogisticCells
 from fairsmooth.baselines._interval_dual import GroupTerms, descend_dual, group_terms, solve_dual
+from fairsmooth.classifier import GroupClassifier
+from fairsmooth.data.groups import Groups
 from fairsmooth.exceptions import InputError
-from fairsmooth.training.classifier import Floats, GroupClassifier, Labels
-from fairsmooth.training.groups import Groups
 
 NOTIONS = (
     "demographic_parity",

@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 from fairsmooth import _validate
 from fairsmooth._random import torch_generator
+from fairsmooth._types import Floats, Labels
 from fairsmooth.baselines._alignment import (
     conjugate_gradient,
     direct,
@@ -17,10 +18,10 @@ from fairsmooth.baselines._alignment import (
     with_intercept,
 )
 from fairsmooth.baselines._base import Method
+from fairsmooth.baselines._kit.neural import build_mlp, evaluate
+from fairsmooth.classifier import GroupClassifier
+from fairsmooth.data.groups import Groups, match_groups
 from fairsmooth.training.batching import draw_rows
-from fairsmooth.training.classifier import Floats, GroupClassifier, Labels
-from fairsmooth.training.groups import Groups, match_groups
-from fairsmooth.training.neural import build_mlp, evaluate
 
 _HEADS = ("group", "mean")
 _SOLVERS = ("conjugate_gradient", "direct")

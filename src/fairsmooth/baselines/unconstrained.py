@@ -8,12 +8,13 @@ from scipy.special import expit
 
 from fairsmooth import _validate
 from fairsmooth._random import torch_generator
+from fairsmooth._types import Floats, Labels
 from fairsmooth.baselines._base import Method
+from fairsmooth.baselines._kit.logistic import WeightedLogistic
+from fairsmooth.baselines._kit.neural import build_mlp, evaluate
+from fairsmooth.classifier import GroupClassifier
+from fairsmooth.data.groups import Groups
 from fairsmooth.training.batching import shuffled_batches
-from fairsmooth.training.classifier import Floats, GroupClassifier, Labels
-from fairsmooth.training.groups import Groups
-from fairsmooth.training.logistic import WeightedLogistic
-from fairsmooth.training.neural import build_mlp, evaluate
 
 
 class UnconstrainedClassifier(GroupClassifier):

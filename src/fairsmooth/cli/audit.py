@@ -14,8 +14,8 @@ from fairsmooth.cli.output import (
     print_summary,
 )
 from fairsmooth.cli.pipeline import audit_table
-from fairsmooth.cli.tables import read_table
 from fairsmooth.cli.train import Json, Unknown
+from fairsmooth.data.files import read_table
 from fairsmooth.persistence import read_model
 from fairsmooth.reporting.report import write_report
 

@@ -8,9 +8,10 @@ import typer
 from fairsmooth import _validate
 from fairsmooth._atomic import ensure_folder
 from fairsmooth.cli.output import messages
-from fairsmooth.cli.pipeline import Roles, train_on_table
-from fairsmooth.cli.tables import write_chunks
+from fairsmooth.cli.pipeline import train_on_table
 from fairsmooth.cli.train import Json, print_outcome, run_with_progress
+from fairsmooth.data.files import write_chunks
+from fairsmooth.data.roles import Roles
 from fairsmooth.datasets import load_adult, load_compas
 from fairsmooth.estimator import FairSmoothClassifier
 from fairsmooth.persistence import save

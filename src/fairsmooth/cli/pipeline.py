@@ -1,7 +1,7 @@
 """From a table with a label and sensitive columns to a trained, audited, explained model."""
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
@@ -13,41 +13,19 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_val_predict, train_test_split
 
 from fairsmooth import _validate
-from fairsmooth.encoding import UNKNOWN, TableEncoder
+from fairsmooth.data.encoding import UNKNOWN, TableEncoder
+from fairsmooth.data.groups import encode_groups, require_trainable
+from fairsmooth.data.roles import (
+    Roles,
+    known_label_codes,
+    label_codes,
+    not_features,
+    require_columns,
+)
 from fairsmooth.estimator import FairSmoothClassifier
-from fairsmooth.exceptions import InputError
 from fairsmooth.metrics import Audit, audit
 from fairsmooth.persistence import SavedModel
-from fairsmooth.training.groups import encode_groups, require_trainable
 from fairsmooth.tuning import Limits, SearchSpace, Tuned, tune
-
-
-@dataclass(frozen=True)
-class Roles:
-    """Which column of a table plays which part.
-
-    Attributes
-    ----------
-    label : str
-        The column to predict.
-    sensitive : tuple of str
-        The columns whose combinations are the groups.
-    positive : str or None
-        Text of the positive label; the larger of the two if left out.
-    drop : tuple of str
-        Columns not to use.
-    include_sensitive : bool
-        Whether the sensitive columns are features too.
-    unknown : {"error", "ignore"}
-        What the model does, once trained, with a category it has not seen.
-    """
-
-    label: str
-    sensitive: tuple[str, ...]
-    positive: str | None = None
-    drop: tuple[str, ...] = ()
-    include_sensitive: bool = False
-    unknown: str = "error"
 
 
 @dataclass(frozen=True)
@@ -146,13 +124,13 @@ class _Parts:
     @classmethod
     def of(cls, table: pd.DataFrame, roles: Roles, *, test_size: float, seed: int) -> "_Parts":
         _validate.in_range(0.01, 0.99, test_size=test_size)
-        _require_columns(table, roles)
+        require_columns(table, roles)
         y, values = label_codes(table[roles.label], roles)
         sensitive = table[list(roles.sensitive)]
         groups = encode_groups(sensitive, n_rows=len(table))
         require_trainable(groups, y)
         train, test = _split(groups.codes * 2 + y, test_size, seed)
-        features = table.drop(columns=_not_features(table, roles)).iloc[train]
+        features = table.drop(columns=not_features(table, roles)).iloc[train]
         encoder = TableEncoder.learn(features, unknown=roles.unknown)
         notes = {
             "label": roles.label,
@@ -186,7 +164,7 @@ def audit_table(
     because a model file holds no training rows.
     """
     roles = Roles(model.training["label"], tuple(model.training["sensitive"]))
-    _require_columns(table, roles)
+    require_columns(table, roles)
     y = known_label_codes(table[roles.label], model.training)
     X = features_of(model, table, unknown=unknown)
     return audit(
@@ -230,65 +208,6 @@ def features_of(model: SavedModel, table: pd.DataFrame, *, unknown: str | None =
         _validate.one_of(UNKNOWN, unknown=unknown)
         encoder = replace(encoder, unknown=unknown)
     return encoder.transform(table)
-
-
-def label_codes(column: Any, roles: Roles) -> tuple[NDArray[np.int64], tuple[Any, Any]]:
-    """Return 0/1 codes and the two values they stand for, the negative one first."""
-    missing = int(column.isna().sum())
-    if missing:
-        raise InputError(
-            f"Expected a label in every row of {roles.label!r}, got {missing} missing. "
-            "Drop those rows."
-        )
-    values = sorted(column.unique().tolist(), key=lambda value: (str(type(value)), value))
-    if len(values) != 2:
-        shown = ", ".join(map(repr, values[:5])) + (", …" if len(values) > 5 else "")
-        raise InputError(
-            f"Expected a label with 2 values in {roles.label!r}, got {len(values)}: {shown}."
-        )
-    if roles.positive is not None:
-        texts = [str(value) for value in values]
-        if roles.positive not in texts:
-            raise InputError(
-                f"Expected --positive to be one of {texts} (the values of {roles.label!r}), "
-                f"got {roles.positive!r}."
-            )
-        if texts.index(roles.positive) == 0:
-            values.reverse()
-    codes = (column == values[1]).to_numpy().astype(np.int64)
-    return codes, (values[0], values[1])
-
-
-def known_label_codes(column: Any, notes: Mapping[str, Any]) -> NDArray[np.int64]:
-    """Return 0/1 codes of labels that the model already knows, compared by their text."""
-    texts = column.astype(str)
-    negative, positive = str(notes["negative"]), str(notes["positive"])
-    unknown = sorted(set(texts) - {negative, positive})
-    if unknown:
-        raise InputError(
-            f"Expected the labels {negative!r} and {positive!r} in {notes['label']!r}, "
-            f"got {unknown[:5]}."
-        )
-    return (texts == positive).to_numpy().astype(np.int64)
-
-
-def _require_columns(table: pd.DataFrame, roles: Roles) -> None:
-    for column in (roles.label, *roles.sensitive, *roles.drop):
-        _validate.known_column(column, list(table.columns), where="the table")
-    if roles.label in roles.sensitive:
-        raise InputError(
-            f"Expected label and sensitive columns to differ, got {roles.label!r} twice."
-        )
-
-
-def _not_features(table: pd.DataFrame, roles: Roles) -> list[str]:
-    sensitive: Sequence[str] = () if roles.include_sensitive else roles.sensitive
-    unused = [roles.label, *sensitive, *roles.drop]
-    if set(table.columns) <= set(unused):
-        raise InputError(
-            "Expected at least one column to predict from, got none besides those named."
-        )
-    return unused
 
 
 def _split(cells: NDArray[np.int64], test_size: float, seed: int) -> tuple[Any, Any]:

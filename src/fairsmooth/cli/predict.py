@@ -10,9 +10,9 @@ import typer
 
 from fairsmooth.cli.output import messages, progress
 from fairsmooth.cli.pipeline import features_of
-from fairsmooth.cli.tables import read_chunks, write_chunks
 from fairsmooth.cli.train import Unknown
 from fairsmooth.core.certificate import group_text
+from fairsmooth.data.files import read_chunks, write_chunks
 from fairsmooth.persistence import SavedModel, read_model
 
 NAME = "predict"

@@ -8,9 +8,10 @@ import typer
 
 from fairsmooth import _validate
 from fairsmooth.cli.output import messages, print_certificate, print_json, print_summary, progress
-from fairsmooth.cli.pipeline import Outcome, Roles, train_on_table
-from fairsmooth.cli.tables import read_table
-from fairsmooth.encoding import UNKNOWN
+from fairsmooth.cli.pipeline import Outcome, train_on_table
+from fairsmooth.data.encoding import UNKNOWN
+from fairsmooth.data.files import read_table
+from fairsmooth.data.roles import Roles
 from fairsmooth.estimator import FairSmoothClassifier
 from fairsmooth.exceptions import InputError
 from fairsmooth.persistence import save

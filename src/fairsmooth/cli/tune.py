@@ -8,8 +8,7 @@ import typer
 
 from fairsmooth import _atomic
 from fairsmooth.cli.output import messages, print_json, print_summary, progress, results
-from fairsmooth.cli.pipeline import Roles, Tuning, tune_on_table
-from fairsmooth.cli.tables import read_table, write_chunks
+from fairsmooth.cli.pipeline import Tuning, tune_on_table
 from fairsmooth.cli.train import (
     Data,
     Drop,
@@ -21,6 +20,8 @@ from fairsmooth.cli.train import (
     TestSize,
     parse_widths,
 )
+from fairsmooth.data.files import read_table, write_chunks
+from fairsmooth.data.roles import Roles
 from fairsmooth.persistence import save
 from fairsmooth.reporting.figures import pareto
 from fairsmooth.tuning import Limits, SearchSpace

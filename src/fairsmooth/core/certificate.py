@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fairsmooth import _validate
-from fairsmooth.core import _outward
-from fairsmooth.core.parameters import CENTERS, Floats
+from fairsmooth._types import Floats
+from fairsmooth.core import outward
+from fairsmooth.core.parameters import CENTERS
 from fairsmooth.exceptions import InputError
 
 Group = Hashable
@@ -96,7 +97,7 @@ class Certificate:
         shift = self.shift(group)
         if not math.isfinite(shift):
             return np.stack([np.zeros_like(scores), np.ones_like(scores)], axis=-1)
-        low, high = _outward.shifted_normal(scores, shift)
+        low, high = outward.shifted_normal(scores, shift)
         # Both bounds hold, so their intersection does, and the half-width
         # never exceeds the tight bound.
         tight = self.epsilon_by_group[group]
@@ -211,12 +212,12 @@ def certify(
         raise InputError(f"Expected every group once, got groups={list(labels)}.")
 
     middle = CENTERS[center](parameters)
-    radii = [_outward.norm_up(row - middle) for row in parameters]
-    linear = [_outward.lipschitz_up(radius, sigma) for radius in radii]
-    tight = [_outward.total_variation_up(radius, sigma) for radius in radii]
+    radii = [outward.norm_up(row - middle) for row in parameters]
+    linear = [outward.lipschitz_up(radius, sigma) for radius in radii]
+    tight = [outward.total_variation_up(radius, sigma) for radius in radii]
     distance = _max_distance_up(parameters)
     n_groups = len(parameters)
-    paper = _outward.lipschitz_up(distance, sigma, share=(n_groups - 1) / n_groups)
+    paper = outward.lipschitz_up(distance, sigma, share=(n_groups - 1) / n_groups)
     return Certificate(
         sigma=float(sigma),
         groups=labels,
@@ -249,7 +250,7 @@ def _as_matrix(group_parameters: ArrayLike) -> Floats:
 
 def _max_distance_up(parameters: Floats) -> float:
     pairs = ((i, j) for i in range(len(parameters)) for j in range(i))
-    return max((_outward.norm_up(parameters[i] - parameters[j]) for i, j in pairs), default=0.0)
+    return max((outward.norm_up(parameters[i] - parameters[j]) for i, j in pairs), default=0.0)
 
 
 def _finite(value: float) -> float | None:

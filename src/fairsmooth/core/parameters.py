@@ -1,10 +1,9 @@
 """Centres and distances of the groups' parameters."""
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-Floats = NDArray[np.float64]
+from fairsmooth._types import Floats
 
 
 def mean_center(group_parameters: Floats) -> Floats:

@@ -9,9 +9,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from fairsmooth import _validate
 from fairsmooth._random import numpy_generator
-from fairsmooth.encoding import TableEncoder
+from fairsmooth.data.encoding import TableEncoder
+from fairsmooth.data.groups import Groups, encode_groups
 from fairsmooth.exceptions import InputError
-from fairsmooth.training.groups import Groups, encode_groups
 
 Rows = NDArray[np.intp]
 

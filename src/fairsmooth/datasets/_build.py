@@ -9,7 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from fairsmooth import _validate
-from fairsmooth.encoding import TableEncoder
+from fairsmooth.data.encoding import TableEncoder
 from fairsmooth.exceptions import InputError
 
 ENCODINGS = ("binned", "aif360", "raw")

@@ -5,16 +5,16 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import expit
 
 from fairsmooth import _validate
 from fairsmooth._random import numpy_generator
+from fairsmooth._types import Floats
 from fairsmooth.datasets._base import FairDataset
 from fairsmooth.datasets._entry import DatasetEntry
 from fairsmooth.exceptions import InputError
 
-Floats = NDArray[np.float64]
 DESCRIPTION = "Rows of a logistic model whose groups, bias and shift are known."
 LABEL = "the favourable outcome"
 

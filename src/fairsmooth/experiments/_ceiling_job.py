@@ -8,11 +8,10 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.optimize import linprog
 
+from fairsmooth._types import Floats
 from fairsmooth.datasets import FairDataset
 from fairsmooth.experiments._data import whole
 from fairsmooth.experiments._job import Job
-
-Floats = NDArray[np.float64]
 
 # Printed gaps are rounded to two digits, so they may be this much larger.
 ROUNDING = 0.005
@@ -55,29 +54,41 @@ def accuracy_ceiling(cells: pd.DataFrame) -> float:
     return float(joined.max(axis=1).sum() / joined.to_numpy().sum())
 
 
-def fair_ceiling(cells: pd.DataFrame, demographic_parity: float, equalized_odds: float) -> float:
+def fair_ceiling(
+    cells: pd.DataFrame,
+    demographic_parity: float,
+    equalized_odds: float,
+    *,
+    group_blind: bool = False,
+) -> float:
     r"""Return the best accuracy of a randomised rule of columns and group within both gaps.
 
     A linear program: with :math:`q_c` the chance of a positive decision in cell
     ``c``, maximise accuracy subject to :math:`|\Delta_{DP}| \le` the first limit and
-    :math:`|\Delta_{TPR}| + |\Delta_{FPR}| \le` the second, for two groups.
+    :math:`|\Delta_{TPR}| + |\Delta_{FPR}| \le` the second, for two groups. With
+    ``group_blind`` cells of equal columns share one chance, whatever the group.
     """
     negatives, positives = (cells[label].to_numpy(np.float64) for label in (0, 1))
     group = cells["group"].to_numpy()
     total = negatives.sum() + positives.sum()
+    chances = pd.factorize(cells["x"])[0] if group_blind else np.arange(len(cells))
+
+    def by_chance(values: Floats) -> Floats:
+        return np.bincount(chances, weights=values).astype(np.float64)
+
     parts = (negatives + positives, positives, negatives)
-    selection, true_positive, false_positive = (_gap_row(part, group) for part in parts)
-    n_cells = len(cells)
+    selection, true_positive, false_positive = (by_chance(_gap_row(p, group)) for p in parts)
+    n_chances = len(selection)
     # Two more variables bound the gaps of both rates from above.
     rows = [
         *(np.r_[sign * selection, 0.0, 0.0] for sign in (1.0, -1.0)),
         *(np.r_[sign * true_positive, -1.0, 0.0] for sign in (1.0, -1.0)),
         *(np.r_[sign * false_positive, 0.0, -1.0] for sign in (1.0, -1.0)),
-        np.r_[np.zeros(n_cells), 1.0, 1.0],
+        np.r_[np.zeros(n_chances), 1.0, 1.0],
     ]
     limits = [demographic_parity] * 2 + [0.0] * 4 + [equalized_odds]
-    gain = np.r_[(positives - negatives) / total, 0.0, 0.0]
-    bounds = [(0.0, 1.0)] * n_cells + [(0.0, 1.0)] * 2
+    gain = np.r_[by_chance((positives - negatives) / total), 0.0, 0.0]
+    bounds = [(0.0, 1.0)] * (n_chances + 2)
     solved = linprog(-gain, A_ub=np.array(rows), b_ub=limits, bounds=bounds, method="highs")
     return float(negatives.sum() / total - solved.fun)
 

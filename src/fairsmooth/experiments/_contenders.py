@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from fairsmooth.baselines import methods
+from fairsmooth.classifier import GroupClassifier
 from fairsmooth.exceptions import InputError
-from fairsmooth.training.classifier import GroupClassifier
 
 N_CANDIDATES = 6
 

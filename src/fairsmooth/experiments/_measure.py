@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from fairsmooth.classifier import GroupClassifier
 from fairsmooth.datasets import FairDataset, random_partition
 from fairsmooth.estimator import FairSmoothClassifier
-from fairsmooth.training.classifier import GroupClassifier
 
 _DECISION = "decision"
 

@@ -3,7 +3,8 @@
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-Floats = NDArray[np.float64]
+from fairsmooth._types import Floats
+
 Codes = NDArray[np.integer]
 
 RATES = ("selection_rate", "true_positive_rate", "false_positive_rate", "error_rate")

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from fairsmooth._types import Floats
 
 
 def smallest_gap(low: Floats, high: Floats) -> Floats:

@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fairsmooth.metrics._scored import Bools, Floats, ScoredRows
+from fairsmooth._types import Floats
+from fairsmooth.metrics._scored import Bools, ScoredRows
 
 
 @dataclass(frozen=True)

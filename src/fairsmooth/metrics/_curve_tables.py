@@ -5,13 +5,12 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from fairsmooth._types import Floats
 from fairsmooth.metrics._averages import RATES, named_gaps, rate_range
 from fairsmooth.metrics._boxes import largest_gap, smallest_gap
 from fairsmooth.metrics.curve import CurvePoint
 
-Floats = NDArray[np.float64]
 Rates = dict[str, Floats]
 """By name of the rate, arrays of shape (..., K + 1): every group, then all rows."""
 Tables = dict[str, dict[str, Floats]]

@@ -7,11 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairsmooth import _validate
+from fairsmooth._types import Floats
 from fairsmooth.core.certificate import Certificate
+from fairsmooth.data.groups import Groups, encode_groups, match_groups
 from fairsmooth.exceptions import InputError
-from fairsmooth.training.groups import Groups, encode_groups, match_groups
 
-Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
 

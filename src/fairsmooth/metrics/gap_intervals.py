@@ -5,9 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from fairsmooth._types import Floats
 from fairsmooth.metrics.intervals import Bounds
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

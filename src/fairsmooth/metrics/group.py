@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from sklearn.metrics import accuracy_score, zero_one_loss
 
 from fairsmooth import _validate
+from fairsmooth.data.groups import Groups, encode_groups
 from fairsmooth.exceptions import InputError
-from fairsmooth.training.groups import Groups, encode_groups
 
 EQUALIZED_ODDS_KINDS = ("sum", "max")
 

@@ -3,11 +3,12 @@
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.stats import beta
 from scipy.stats import t as student
 
-Floats = NDArray[np.float64]
+from fairsmooth._types import Floats
+
 Bounds = Callable[[float], tuple[Floats, Floats]]
 
 _BISECTIONS = 60

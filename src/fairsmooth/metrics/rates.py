@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fairsmooth._types import Floats
 from fairsmooth.metrics._averages import RATES, gaps_of, group_samples, means_of, rate_parts
-from fairsmooth.metrics._scored import Floats, ScoredRows
+from fairsmooth.metrics._scored import ScoredRows
 from fairsmooth.metrics.gap_intervals import RateFamily, gap_interval, largest_gap_interval
 from fairsmooth.metrics.intervals import (
     binomial_bounds,

@@ -6,6 +6,8 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from fairsmooth._types import Floats
+from fairsmooth.data.groups import Groups
 from fairsmooth.metrics._cells import Cells, into_cells, rates_of
 from fairsmooth.metrics._compared import Compared
 from fairsmooth.metrics._curve_tables import (
@@ -19,9 +21,6 @@ from fairsmooth.metrics._curve_tables import (
 )
 from fairsmooth.metrics.curve import CurvePoint
 from fairsmooth.metrics.scenarios import Scenario
-from fairsmooth.training.groups import Groups
-
-Floats = NDArray[np.float64]
 
 
 def reweighted_points(

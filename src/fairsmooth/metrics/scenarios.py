@@ -8,10 +8,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from fairsmooth import _validate
 from fairsmooth._random import numpy_generator
+from fairsmooth._types import Floats
+from fairsmooth.data.groups import Groups
 from fairsmooth.exceptions import InputError
-from fairsmooth.training.groups import Groups
-
-Floats = NDArray[np.float64]
 
 PARTITIONS = (0.05, 0.10, 0.15, 0.30, 0.40)
 SHARES = tuple(round(0.1 * step, 1) for step in range(1, 10))

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from fairsmooth import _validate
 from fairsmooth._random import seed_from
+from fairsmooth._types import Floats
 from fairsmooth.exceptions import InputError
 from fairsmooth.metrics._compared import compare
 from fairsmooth.metrics._scored import ScoredRows, decide, positive_scores, score_rows
@@ -23,8 +23,6 @@ from fairsmooth.metrics.scenarios import (
     partitions,
 )
 from fairsmooth.metrics.worst_curves import worst_points
-
-Floats = NDArray[np.float64]
 
 N_COLUMNS = 3
 

@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fairsmooth.metrics._scored import Floats, ScoredRows
+from fairsmooth._types import Floats
+from fairsmooth.metrics._scored import ScoredRows
 from fairsmooth.metrics.intervals import bounded_mean_interval, paired_mean_interval
 from fairsmooth.metrics.record import Record
 

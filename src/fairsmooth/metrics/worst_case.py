@@ -3,13 +3,12 @@
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.optimize import brentq
 
 from fairsmooth import _validate
+from fairsmooth._types import Floats
 from fairsmooth.exceptions import InputError
-
-Floats = NDArray[np.float64]
 
 # Logarithms of the multiplier's distance to the largest value, in units of the range.
 _NEAREST, _FARTHEST = -80.0, 12.0

@@ -5,6 +5,8 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from fairsmooth._types import Floats
+from fairsmooth.data.groups import Groups
 from fairsmooth.metrics._averages import rate_parts
 from fairsmooth.metrics._compared import Compared
 from fairsmooth.metrics._curve_tables import (
@@ -17,9 +19,6 @@ from fairsmooth.metrics._curve_tables import (
 )
 from fairsmooth.metrics.curve import CurvePoint
 from fairsmooth.metrics.worst_case import largest_mean, smallest_mean
-from fairsmooth.training.groups import Groups
-
-Floats = NDArray[np.float64]
 
 RADII = {
     "chi_square": (0.0, 0.01, 0.05, 0.1, 0.25, 0.5, 1.0),

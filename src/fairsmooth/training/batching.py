@@ -8,8 +8,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from fairsmooth.data.groups import Groups
 from fairsmooth.exceptions import InputError
-from fairsmooth.training.groups import Groups
 
 
 def shuffled_batches(

@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from fairsmooth._random import numpy_generator
+from fairsmooth._types import Floats, Labels
 from fairsmooth.core.architecture import ModuleNetwork, Network
+from fairsmooth.core.build import AnyNetwork, shared_start
+from fairsmooth.data.groups import Groups
 from fairsmooth.exceptions import InputError
-from fairsmooth.models.build import AnyNetwork, shared_start
-from fairsmooth.training.classifier import Floats, Labels
-from fairsmooth.training.groups import Groups
 from fairsmooth.training.history import Record, Report
 from fairsmooth.training.lbfgs import solve_lbfgs
 from fairsmooth.training.likelihood import choose_likelihood

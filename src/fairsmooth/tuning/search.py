@@ -16,10 +16,10 @@ from sklearn.model_selection import train_test_split
 
 from fairsmooth import _validate
 from fairsmooth._random import seed_from
+from fairsmooth.data.groups import encode_groups
 from fairsmooth.estimator import FairSmoothClassifier
 from fairsmooth.exceptions import InputError
 from fairsmooth.metrics import accuracy, demographic_parity_gap, equalized_odds_gap
-from fairsmooth.training.groups import encode_groups
 from fairsmooth.tuning.space import SearchSpace
 from fairsmooth.tuning.trials import OBJECTIVES, Limits, Tuned, choose, pareto_front
 

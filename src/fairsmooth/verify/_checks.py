@@ -6,18 +6,15 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fairsmooth.exceptions import ModelFileError
 from fairsmooth.verify._bounds import DISTANCE, LIPSCHITZ, TOTAL_VARIATION, Bound
 from fairsmooth.verify._description import BY_GROUP, Description, parse_description
 from fairsmooth.verify._exact import Geometry, measure
 from fairsmooth.verify._json import canonical
-from fairsmooth.verify._model_file import ModelFile, read_model_file
+from fairsmooth.verify._model_file import Floats, ModelFile, read_model_file
 from fairsmooth.verify.check import Check
 from fairsmooth.verify.verification import Verification
-
-Floats = NDArray[np.float64]
 
 
 def verify(path: str | os.PathLike[str]) -> Verification:

@@ -12,7 +12,7 @@ import numpy as np
 from flint import fmpz_mat
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from fairsmooth.verify._model_file import Floats
 
 _MANTISSA_BITS = 53
 _LEAST_EXPONENT = -1074

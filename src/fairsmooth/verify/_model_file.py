@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from fairsmooth.exceptions import ModelFileError
 from fairsmooth.verify._json import Object, parse_object
 
+# Its own: the verifier shares no code with what it checks.
 Floats = NDArray[np.float64]
 
 MAX_HEADER_BYTES = 16 * 2**20

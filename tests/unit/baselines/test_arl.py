@@ -5,10 +5,10 @@ import torch
 from sklearn.metrics import roc_auc_score
 from torch import nn
 
+from fairsmooth.baselines._kit.neural import build_mlp
 from fairsmooth.baselines.arl import ARLClassifier, adversary_weights, row_losses
 from fairsmooth.datasets import load_adult
 from fairsmooth.exceptions import InputError
-from fairsmooth.training.neural import build_mlp
 
 
 def toy(n_groups=2, n_rows=400):

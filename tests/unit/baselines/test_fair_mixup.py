@@ -4,9 +4,9 @@ import pytest
 import torch
 from sklearn.base import clone
 
+from fairsmooth.baselines._kit.neural import build_mlp
 from fairsmooth.baselines.fair_mixup import FairMixupClassifier, _is_best, path_slopes
 from fairsmooth.exceptions import InputError
-from fairsmooth.training.neural import build_mlp
 
 
 def _data(n_rows=1200, n_groups=2, seed=0):

@@ -6,9 +6,9 @@ from hypothesis import strategies as st
 from tests.unit.baselines.zafar_recipe import accuracy_and_gap, fairbatch_sets
 
 from fairsmooth.baselines import _fairbatch
+from fairsmooth.baselines._kit.linear_adam import LinearAdam
 from fairsmooth.baselines.fairbatch import FairBatchClassifier
 from fairsmooth.exceptions import InputError
-from fairsmooth.training.linear_adam import LinearAdam
 
 share = st.floats(0, 1)
 loss = st.floats(0, 5)

@@ -13,9 +13,9 @@ from fairsmooth.baselines._alignment import (
     implicit_surrogate,
     with_intercept,
 )
+from fairsmooth.baselines._kit.neural import build_mlp
 from fairsmooth.baselines.implicit import ImplicitPathAlignmentClassifier
 from fairsmooth.exceptions import GroupError, InputError
-from fairsmooth.training.neural import build_mlp
 
 
 def _data(n_rows=600, n_groups=2, seed=0):

@@ -2,8 +2,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from fairsmooth.data.encoding import TableEncoder
 from fairsmooth.datasets import load_adult, load_compas, make_biased
-from fairsmooth.encoding import TableEncoder
 from fairsmooth.exceptions import InputError
 
 

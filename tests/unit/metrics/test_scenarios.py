@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
+from fairsmooth.data.groups import encode_groups
 from fairsmooth.exceptions import InputError
 from fairsmooth.metrics.scenarios import exponential_tilt, group_mix, label_shift, partitions
-from fairsmooth.training.groups import encode_groups
 
 
 def test_partitions_have_their_share_of_rows():

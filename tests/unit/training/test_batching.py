@@ -4,6 +4,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fairsmooth.data.groups import Groups
 from fairsmooth.exceptions import InputError
 from fairsmooth.training.batching import (
     cyclic_batches,
@@ -11,7 +12,6 @@ from fairsmooth.training.batching import (
     rows_by_cell,
     shuffled_batches,
 )
-from fairsmooth.training.groups import Groups
 
 sizes = st.integers(1, 40)
 

@@ -19,16 +19,14 @@ from functools import cache
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from scipy.linalg import eigh_tridiagonal
 from torch import Tensor
 
+from fairsmooth._types import Floats
 from fairsmooth.core.architecture import Network
 
 LINKS = ("logistic", "probit", "step")
 N_NODES = 16
-
-Floats = NDArray[np.float64]
 
 
 def normal_cdf(x: Tensor) -> Tensor:

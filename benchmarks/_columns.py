@@ -1,0 +1,43 @@
+"""Columns that the trade-off benchmark may choose from, learned from the rows of a fit."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pandas as pd
+from scipy.sparse import csr_array
+from sklearn.feature_selection import VarianceThreshold
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import PolynomialFeatures
+
+from fairsmooth.data.encoding import TableEncoder
+
+# A product of two indicators is kept if its variance is that of a share of 5 %.
+LEAST_VARIANCE = 0.05 * 0.95
+
+Encode = Callable[[pd.DataFrame], pd.DataFrame]
+
+
+def binned(table: pd.DataFrame) -> Encode:
+    return TableEncoder.learn(table, n_bins=10, unknown="ignore").transform
+
+
+def coarse(table: pd.DataFrame) -> Encode:
+    return TableEncoder.learn(table, n_bins=4, unknown="ignore").transform
+
+
+def crossed(table: pd.DataFrame) -> Encode:
+    fine = TableEncoder.learn(table, n_bins=60, unknown="ignore")
+    rough = TableEncoder.learn(table, n_bins=3, unknown="ignore")
+    pairs = make_pipeline(
+        PolynomialFeatures(2, interaction_only=True, include_bias=False),
+        VarianceThreshold(LEAST_VARIANCE),
+    ).fit(csr_array(rough.transform(table)))
+
+    def encode(rows: pd.DataFrame) -> pd.DataFrame:
+        products = pairs.transform(csr_array(rough.transform(rows))).toarray()
+        return pd.DataFrame(np.hstack([fine.transform(rows), products]), index=rows.index)
+
+    return encode
+
+
+COLUMNS = {"coarse": coarse, "binned": binned, "crossed": crossed}

@@ -1,0 +1,1 @@
+"""What comes before training: tables, the parts their columns play, groups, numbers."""

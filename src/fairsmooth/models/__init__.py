@@ -1,1 +1,0 @@
-"""Architectures from the outside: chosen by arguments, started, written as plain data."""
