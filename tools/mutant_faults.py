@@ -47,7 +47,7 @@ FAULTS = (
         CERTIFICATE,
         "epsilon_tight=max(min(t, b)",
         "epsilon_tight=min(min(t, b)",
-        PROPERTIES,
+        BY_HAND,
     ),
     Fault(
         "interval-keeps-the-wider",

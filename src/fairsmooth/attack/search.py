@@ -63,7 +63,7 @@ def attack(
         Least and largest value of every feature. If given, the box is searched
         as well as the whole space.
     random_state : int
-        Seeds the starts. More time means more rounds, each a continuation of the same sequence.
+        Seeds the starts of searches. How many fit in the time depends on the machine.
 
     Returns
     -------
