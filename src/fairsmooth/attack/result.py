@@ -1,7 +1,9 @@
 """What an attack found."""
 
+import math
 from collections.abc import Hashable
 from dataclasses import dataclass
+from typing import Any
 
 from fairsmooth._types import Floats
 from fairsmooth.core.certificate import group_text
@@ -28,6 +30,11 @@ class AttackResult:
         The input.
     tolerance : float
         Largest numerical error of ``gap``.
+    ceiling : float or None
+        No input whatever has a larger gap: proved for linear models over the whole space,
+        to the rounding of float64; None where nothing better than ``bound`` is known.
+    seconds : float
+        Time really spent on this group and place.
     """
 
     group: Hashable
@@ -37,6 +44,8 @@ class AttackResult:
     paper_bound: float
     x: Floats
     tolerance: float
+    ceiling: float | None = None
+    seconds: float = 0.0
 
     @property
     def ratio(self) -> float:
@@ -48,9 +57,31 @@ class AttackResult:
         """Whether the gap exceeds a bound by more than its numerical error; it never should."""
         return self.gap > min(self.bound, self.paper_bound) + self.tolerance
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return what a JSON document holds; an infinite bound is None."""
+        return {
+            "group": group_text(self.group),
+            "where": self.where,
+            "gap": self.gap,
+            "bound": self.bound,
+            "paper_bound": self.paper_bound if math.isfinite(self.paper_bound) else None,
+            "ratio": self.ratio,
+            "ceiling": self.ceiling,
+            "tolerance": self.tolerance,
+            "seconds": self.seconds,
+            "input": self.x.tolist(),
+        }
+
     def __str__(self) -> str:
         verdict = "VIOLATES its bound" if self.violates else "within its bound"
+        proved = "" if self.ceiling is None else f", proved at most {_up(self.ceiling)}"
         return (
-            f"{group_text(self.group)} ({self.where}): gap {self.gap:.6f} of {self.bound:.6f} "
-            f"({self.ratio:.1%}), {verdict}; the paper's is {self.paper_bound:.6f}"
+            f"{group_text(self.group)} ({self.where}): gap {self.gap:.6f} of {_up(self.bound)} "
+            f"({self.ratio:.1%}), {verdict}{proved}; the paper's is {_up(self.paper_bound)}; "
+            f"{self.seconds:.2f} s"
         )
+
+
+def _up(bound: float) -> str:
+    """Write a bound so that what is written is one too."""
+    return f"{math.ceil(bound * 1e6) / 1e6:.6f}" if math.isfinite(bound) else "none"

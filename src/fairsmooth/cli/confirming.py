@@ -26,7 +26,7 @@ def read_guarantee(path: Path) -> dict[str, Any]:
 
 
 def confirm_guarantee(
-    plain: dict[str, Any], *, model: Path | None, data: Path | None, **reading: str | None
+    plain: dict[str, Any], *, model: Path | None, data: Path | None, **reading: Any
 ) -> GuaranteeVerification:
     """Prove every number again, and hold it to the model and to the rows that are given."""
     facts = plain.get("provenance")
@@ -55,7 +55,7 @@ def _recount(
     facts: dict[str, Any],
     model: Path | None,
     data: Path,
-    reading: dict[str, str | None],
+    reading: dict[str, Any],
 ) -> tuple[Check, list[dict[str, Any]]]:
     """Decide the rows again and count them."""
     from fairsmooth.data.files import read_table

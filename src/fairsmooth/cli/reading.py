@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from fairsmooth.cli.output import progress
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from fairsmooth.data.roles import Roles
 
 
-def read(path: Path, **how: str | None) -> "tuple[pd.DataFrame, list[str]]":
+def read(path: Path, **how: Any) -> "tuple[pd.DataFrame, list[str]]":
     """Read a whole table; return it with a note on how it was read, where that was guessed."""
     from fairsmooth.data.files import read_table
 
@@ -21,7 +21,7 @@ def read(path: Path, **how: str | None) -> "tuple[pd.DataFrame, list[str]]":
         return read_table(path, **how), notes
 
 
-def guesses(path: Path, **how: str | None) -> list[str]:
+def guesses(path: Path, **how: Any) -> list[str]:
     """Say how a file is read, where that was guessed from a sample."""
     from fairsmooth.data.files import describe_format
 

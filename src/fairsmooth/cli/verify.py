@@ -8,7 +8,6 @@ import typer
 
 from fairsmooth.cli.options import Json, Seed
 from fairsmooth.cli.output import messages, print_json, print_lines, results
-from fairsmooth.core.labels import group_text
 from fairsmooth.exceptions import InputError
 from fairsmooth.verify import Verification, not_checked, verify
 
@@ -159,16 +158,5 @@ def _document(
     return {
         "holds": holds,
         "checks": [vars(check) for check in verification.checks],
-        "attack": [
-            {
-                "group": group_text(result.group),
-                "where": result.where,
-                "gap": result.gap,
-                "bound": result.bound,
-                "paper_bound": result.paper_bound if np.isfinite(result.paper_bound) else None,
-                "ratio": result.ratio,
-                "input": result.x.tolist(),
-            }
-            for result in found
-        ],
+        "attack": [result.to_dict() for result in found],
     }

@@ -21,6 +21,25 @@ def test_bounds_by_hand_for_two_groups():
     assert certificate.groups == ("a", "b")
 
 
+def test_bounds_by_hand_for_three_unequal_groups():
+    # On a line, at 0, 0 and 3: the mean is 1, so the radii are 1, 1 and 2.
+    certificate = certify([[0.0], [0.0], [3.0]], sigma=2.0)
+    assert certificate.max_distance == pytest.approx(3.0, rel=1e-14)
+    assert list(certificate.distances.values()) == pytest.approx([1.0, 1.0, 2.0], rel=1e-14)
+    root = math.sqrt(2 * math.pi)
+    assert certificate.epsilon == pytest.approx(2 / 3 * 3.0 / root / 2.0, rel=1e-14)
+    tight = [math.erf(r / 4.0 / math.sqrt(2)) for r in (1.0, 1.0, 2.0)]
+    assert list(certificate.epsilon_by_group.values()) == pytest.approx(tight, rel=1e-14)
+    assert certificate.epsilon_tight == pytest.approx(tight[2], rel=1e-14)
+
+
+def test_the_paper_s_bound_is_not_the_largest_radius():
+    # A triangle: every radius is 1 / √3, less than two thirds of its sides.
+    triangle = [[0.0, 0.0], [1.0, 0.0], [0.5, math.sqrt(0.75)]]
+    certificate = certify(triangle, sigma=1.0)
+    assert certificate.epsilon == pytest.approx(2 / 3 / math.sqrt(2 * math.pi), rel=1e-14)
+
+
 @pytest.mark.parametrize(
     ("shift", "linear", "tight", "pointwise"),
     [

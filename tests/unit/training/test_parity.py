@@ -79,3 +79,18 @@ def test_gradient_against_finite_differences():
     assert torch.autograd.gradcheck(
         lambda *s: parity_penalty(s, labels, parity="both", tolerance=(0.02, 0.02)), inputs
     )
+
+
+def test_each_gap_has_a_tolerance_of_its_own():
+    scores, labels = rows(shift=0.3)
+
+    def penalty(parity, tolerance):
+        return float(parity_penalty(scores, labels, parity=parity, tolerance=tolerance))
+
+    for parity, tolerated, other in (
+        ("demographic_parity", (9.0, 0.0), (0.0, 9.0)),
+        ("equalized_odds", (0.0, 9.0), (9.0, 0.0)),
+    ):
+        assert penalty(parity, tolerated) < 1e-9
+        assert penalty(parity, other) == penalty(parity, (0.0, 0.0)) > 0.01
+    assert penalty("both", (9.0, 9.0)) < 1e-9

@@ -110,6 +110,25 @@ def test_a_distance_that_is_a_float_is_accepted_exactly(path):
     assert set(failures(write(path, plain, tensors))) == {"max_distance"}
 
 
+def test_the_paper_s_bound_covers_a_center_that_is_not_the_mean(path):
+    plain, tensors = model(3, center="ball", sigma=0.5)
+    tensors["parameters"] = tensors["parameters"] + 5.0  # as far from all as nobody from another
+    certificate = plain["certificate"]
+    for name in LISTS:
+        certificate[name] = [above(tensors, 0.5, name, k) for k in range(3)]
+    certificate["epsilon_tight"] = above(tensors, 0.5, "epsilon_tight", 0)
+    certificate["epsilon"] = above(tensors, 0.5, "epsilon", 0)
+    assert verify(write(path, plain, tensors)).holds
+    # Theorem 2's (K - 1) d / (√(2π) K σ) alone: true of the mean, not of this centre.
+    certificate["epsilon"] = (2 / 3) * certificate["max_distance"] / math.sqrt(2 * math.pi) / 0.5
+    assert certificate["epsilon"] < max(certificate["epsilon_linear_by_group"])
+    assert set(failures(write(path, plain, tensors))) == {"epsilon"}
+
+
+def above(tensors, sigma, name, k):
+    return neighbours(rigorous(tensors, sigma, name, k))[1]
+
+
 def test_exact_distances_against_fractions():
     rng = np.random.default_rng(1)
     for _ in range(30):

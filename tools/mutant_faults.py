@@ -1,0 +1,323 @@
+"""The faults that ``mutants.py`` tries: one line each, and the tests that should notice."""
+
+from mutants import Fault
+
+CERTIFICATE, OUTWARD = "src/fairsmooth/core/certificate.py", "src/fairsmooth/core/outward.py"
+PARAMETERS, OBJECTIVE = "src/fairsmooth/core/parameters.py", "src/fairsmooth/core/objective.py"
+PARITY, FIT = "src/fairsmooth/training/parity.py", "src/fairsmooth/training/fit.py"
+PROBLEM = "src/fairsmooth/training/problem.py"
+LIKELIHOOD = "src/fairsmooth/training/likelihood.py"
+BOUNDS, EXACT = "src/fairsmooth/verify/_bounds.py", "src/fairsmooth/verify/_exact.py"
+CHECKS = "src/fairsmooth/verify/_checks.py"
+INTERVALS = "src/fairsmooth/metrics/intervals.py"
+GAPS = "src/fairsmooth/metrics/gap_intervals.py"
+EPSILON, SHIFT = "src/fairsmooth/metrics/epsilon.py", "src/fairsmooth/metrics/shift.py"
+WORST = "src/fairsmooth/metrics/worst_case.py"
+
+BY_HAND = ("tests/unit/core/test_certificate.py",)
+PROPERTIES = ("tests/property/test_certificate.py",)
+OF_OBJECTIVE = ("tests/unit/core/test_objective.py",)
+OF_PARITY = ("tests/unit/training/test_parity.py",)
+OF_PROBLEM = ("tests/unit/training/test_problem.py",)
+OF_LIKELIHOOD = ("tests/unit/training/test_likelihood.py",)
+OF_BOUNDS = ("tests/unit/verify/test_bounds.py",)
+OF_INTERVALS = ("tests/unit/metrics/test_intervals.py",)
+OF_GAPS = ("tests/unit/metrics/test_gap_intervals.py",)
+OF_EPSILON = ("tests/unit/metrics/test_epsilon.py",)
+OF_WORST = ("tests/unit/metrics/test_worst_case.py", "tests/theory/test_shift.py")
+
+FAULTS = (
+    # core: the certificate
+    Fault(
+        "paper-share",
+        CERTIFICATE,
+        "share=(n_groups - 1) / n_groups)",
+        "share=(n_groups - 1) / (n_groups + 1))",
+        BY_HAND,
+    ),
+    Fault(
+        "paper-without-radii",
+        CERTIFICATE,
+        "epsilon=max(paper, *linear)",
+        "epsilon=paper",
+        PROPERTIES,
+    ),
+    Fault(
+        "tight-is-the-least",
+        CERTIFICATE,
+        "epsilon_tight=max(min(t, b)",
+        "epsilon_tight=min(min(t, b)",
+        BY_HAND,
+    ),
+    Fault(
+        "interval-keeps-the-wider",
+        CERTIFICATE,
+        "low = np.maximum(low, np.nextafter(scores - tight, -np.inf))",
+        "low = np.minimum(low, np.nextafter(scores - tight, -np.inf))",
+        PROPERTIES,
+    ),
+    Fault(
+        "neighbours-not-compared",
+        CERTIFICATE,
+        "for i in range(len(parameters)) for j in range(i))",
+        "for i in range(len(parameters)) for j in range(i - 1))",
+        BY_HAND,
+    ),
+    Fault(
+        "no-noise-no-shift",
+        CERTIFICATE,
+        "if self.sigma > 0 else math.inf",
+        "if self.sigma > 0 else 0.0",
+        BY_HAND,
+    ),
+    # core: rounding outward
+    Fault(
+        "norm-rounds-down",
+        OUTWARD,
+        "norm * (1.0 + (len(vector) + 8) * _UNIT)",
+        "norm * (1.0 - (len(vector) + 8) * _UNIT)",
+        PROPERTIES,
+    ),
+    Fault(
+        "lipschitz-rounds-down",
+        OUTWARD,
+        "_SQRT_2PI * share * (1.0 + _SLACK)",
+        "_SQRT_2PI * share * (1.0 - _SLACK)",
+        PROPERTIES,
+    ),
+    Fault(
+        "total-variation-constant",
+        OUTWARD,
+        "math.erf(distance / sigma / (2.0 * _SQRT_2))",
+        "math.erf(distance / sigma / (2.0 * _SQRT_2PI))",
+        BY_HAND,
+    ),
+    Fault(
+        "total-variation-above-one",
+        OUTWARD,
+        "return min(1.0, _two_up(bound))",
+        "return _two_up(bound)",
+        (*BY_HAND, *PROPERTIES),
+    ),
+    Fault(
+        "interval-rounds-inward",
+        OUTWARD,
+        "ndtr(quantile - shift - margin) * (1.0 - 1e-11)",
+        "ndtr(quantile - shift + margin) * (1.0 + 1e-11)",
+        PROPERTIES,
+    ),
+    # core: centres and the objective
+    Fault(
+        "mean-of-all-but-one",
+        PARAMETERS,
+        "first + (group_parameters - first).mean(axis=0)",
+        "first + (group_parameters[1:] - first).mean(axis=0)",
+        BY_HAND,
+    ),
+    Fault(
+        "ball-never-used",
+        PARAMETERS,
+        "return center if radius <=",
+        "return center if radius >",
+        BY_HAND,
+    ),
+    Fault(
+        "tie-gradient-halved",
+        OBJECTIVE,
+        "return 2.0 * len(group_parameters) *",
+        "return 1.0 * len(group_parameters) *",
+        OF_OBJECTIVE,
+    ),
+    Fault(
+        "tie-without-its-factor",
+        OBJECTIVE,
+        "return len(group_parameters) * offsets.square().sum()",
+        "return 2 * offsets.square().sum()",
+        OF_OBJECTIVE,
+    ),
+    Fault(
+        "log-of-zero",
+        OBJECTIVE,
+        "chosen.clamp_min(max(error, torch.finfo(scores.dtype).eps)).log()",
+        "chosen.clamp_min(error).log()",
+        OF_OBJECTIVE,
+    ),
+    # training
+    Fault(
+        "parity-odds-tolerance",
+        PARITY,
+        "_excess(gaps[0] + gaps[1], tolerance[1])",
+        "_excess(gaps[0] + gaps[1], tolerance[0])",
+        OF_PARITY,
+    ),
+    Fault(
+        "parity-one-label",
+        PARITY,
+        "for label in (0.0, 1.0)]",
+        "for label in (1.0, 1.0)]",
+        OF_PARITY,
+    ),
+    Fault(
+        "parity-ignores-threshold",
+        PARITY,
+        "- cut) / bandwidth)",
+        "- 0.0 * cut) / bandwidth)",
+        OF_PARITY,
+    ),
+    Fault(
+        "parity-largest-pair",
+        PARITY,
+        ".sqrt() - _CORNER).mean()",
+        ".sqrt() - _CORNER).max()",
+        OF_PARITY,
+    ),
+    Fault(
+        "hold-out-takes-the-last-row",
+        FIT,
+        "count = min(len(cell) - 1, round(",
+        "count = min(len(cell), round(",
+        ("tests/unit/training/test_fit.py",),
+    ),
+    Fault(
+        "tie-halved-in-training",
+        PROBLEM,
+        "self._total(losses) + self.alpha * tie",
+        "self._total(losses) + 0.5 * self.alpha * tie",
+        OF_PROBLEM,
+    ),
+    Fault(
+        "group-shares-not-scaled",
+        PROBLEM,
+        "len(sizes) * size / sum(sizes)",
+        "size / sum(sizes)",
+        OF_PROBLEM,
+    ),
+    Fault(
+        "draws-not-corrected",
+        LIKELIHOOD,
+        "(0.5 * variance / mean.square())",
+        "(0.0 * variance / mean.square())",
+        OF_LIKELIHOOD,
+    ),
+    Fault(
+        "mixture-slope",
+        LIKELIHOOD,
+        "ctx.save_for_backward(slope / math.sqrt(2.0 * math.pi))",
+        "ctx.save_for_backward(slope / math.sqrt(math.pi))",
+        OF_LIKELIHOOD,
+    ),
+    # verify
+    Fault(
+        "verifier-paper-without-radii",
+        CHECKS,
+        "paper = max(share**2 * geometry.squared_max_distance, *radii)",
+        "paper = share**2 * geometry.squared_max_distance",
+        OF_BOUNDS,
+    ),
+    Fault(
+        "verifier-total-variation",
+        BOUNDS,
+        "arb(sigma) * arb(8).sqrt()",
+        "arb(sigma) * arb(9).sqrt()",
+        OF_BOUNDS,
+    ),
+    Fault(
+        "verifier-refuses-equality",
+        BOUNDS,
+        "return bool(ball <= number)",
+        "return bool(ball < number)",
+        OF_BOUNDS,
+    ),
+    Fault(
+        "verifier-gives-the-benefit-of-doubt",
+        BOUNDS,
+        "return bool(ball <= number)",
+        "return not bool(ball > number + 1e-15)",
+        OF_BOUNDS,
+    ),
+    Fault(
+        "verifier-forgets-a-group",
+        EXACT,
+        "max((v for row in square[:n_groups] for v in row), default=0)",
+        "max((v for row in square[: n_groups - 1] for v in row), default=0)",
+        OF_BOUNDS,
+    ),
+    Fault(
+        "verifier-any-mean",
+        EXACT,
+        "np.abs(n_groups * overall - groups.sum(axis=0))",
+        "np.abs(n_groups * overall - n_groups * overall)",
+        ("tests/unit/verify/test_descriptions.py",),
+    ),
+    # metrics
+    Fault(
+        "binomial-one-trial-less",
+        INTERVALS,
+        "np.maximum(hits, 0.5), n - hits + 1.0)",
+        "np.maximum(hits, 0.5), n - hits + 0.9)",
+        OF_INTERVALS,
+    ),
+    Fault(
+        "bernstein-one-sided-variance",
+        INTERVALS,
+        "np.sqrt(2.0 * sample.var(ddof=1) * log_term / n)",
+        "np.sqrt(1.0 * sample.var(ddof=1) * log_term / n)",
+        OF_INTERVALS,
+    ),
+    Fault(
+        "gap-error-not-divided",
+        GAPS,
+        "error=tail / contrasts, side=-1.0",
+        "error=tail, side=-1.0",
+        OF_GAPS,
+    ),
+    Fault(
+        "gap-ends-swapped",
+        GAPS,
+        "(above, below) if side > 0 else (below, above)",
+        "(below, above) if side > 0 else (above, below)",
+        OF_GAPS,
+    ),
+    Fault(
+        "largest-gap-confidence",
+        GAPS,
+        "tails = 1.0 - (1.0 - confidence) / len(families)",
+        "tails = confidence",
+        OF_GAPS,
+    ),
+    Fault(
+        "norm-grows-with-the-sample",
+        EPSILON,
+        "(sizes**p).mean() ** (1.0 / p)",
+        "(sizes**p).sum() ** (1.0 / p)",
+        OF_EPSILON,
+    ),
+    Fault(
+        "epsilon-of-the-others",
+        EPSILON,
+        "members = scored.groups.codes == code",
+        "members = scored.groups.codes != code",
+        OF_EPSILON,
+    ),
+    Fault(
+        "chi-square-radius",
+        WORST,
+        "for scale in 1.0 + radii:",
+        "for scale in 1.0 + radii**2:",
+        OF_WORST,
+    ),
+    Fault(
+        "hellinger-radius",
+        WORST,
+        "for overlap in 1.0 - radii**2:",
+        "for overlap in 1.0 - radii:",
+        OF_WORST,
+    ),
+    Fault(
+        "least-correlated-columns",
+        SHIFT,
+        "np.argsort(-correlations, kind",
+        "np.argsort(correlations, kind",
+        ("tests/unit/metrics/test_shift.py",),
+    ),
+)
