@@ -7,7 +7,14 @@ if TYPE_CHECKING:
     from fairsmooth.core.certificate import Certificate, certify
     from fairsmooth.core.smoothing import smooth_probability
     from fairsmooth.estimator import FairSmoothClassifier
-    from fairsmooth.exceptions import FairSmoothError, GroupError, InputError, ModelFileError
+    from fairsmooth.exceptions import (
+        FairSmoothError,
+        GroupError,
+        InputError,
+        ModelFileError,
+        NoGuarantee,
+    )
+    from fairsmooth.guarantees import GapGuarantee, GapMonitor, Limits, guarantee_gaps
     from fairsmooth.tuning import tune
 
 __version__ = "0.1.0"
@@ -16,11 +23,16 @@ __all__ = [
     "Certificate",
     "FairSmoothClassifier",
     "FairSmoothError",
+    "GapGuarantee",
+    "GapMonitor",
     "GroupError",
     "InputError",
+    "Limits",
     "ModelFileError",
+    "NoGuarantee",
     "__version__",
     "certify",
+    "guarantee_gaps",
     "smooth_probability",
     "tune",
 ]
@@ -31,10 +43,15 @@ _HOMES = {
     "Certificate": "fairsmooth.core.certificate",
     "FairSmoothClassifier": "fairsmooth.estimator",
     "FairSmoothError": "fairsmooth.exceptions",
+    "GapGuarantee": "fairsmooth.guarantees",
+    "GapMonitor": "fairsmooth.guarantees",
     "GroupError": "fairsmooth.exceptions",
     "InputError": "fairsmooth.exceptions",
+    "Limits": "fairsmooth.guarantees",
     "ModelFileError": "fairsmooth.exceptions",
+    "NoGuarantee": "fairsmooth.exceptions",
     "certify": "fairsmooth.core.certificate",
+    "guarantee_gaps": "fairsmooth.guarantees",
     "smooth_probability": "fairsmooth.core.smoothing",
     "tune": "fairsmooth.tuning",
 }
