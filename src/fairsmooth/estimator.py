@@ -73,7 +73,7 @@ class FairSmoothClassifier(RuleHolder, GroupClassifier):
         "auto" is full-batch L-BFGS for linear models and Adam for networks;
         "sgd" is the paper's update, Eq. (17).
     max_iter : int, optional
-        Most iterations of L-BFGS (200 if None), or epochs of the others (if None, 40, and
+        Most iterations of L-BFGS (500 if None), or epochs of the others (if None, 40, and
         on small data as many as make 1,500 steps). A solver that stops there
         without having met its tolerance gives a ``ConvergenceWarning``.
     batch_size : int

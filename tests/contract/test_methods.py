@@ -37,10 +37,6 @@ QUICK = {
     "implicit": {"n_iterations": 40, "batch_size": 200},
     "dlr": {"n_tries": 3},
     "fcrl": {"n_epochs": 15, "learning_rate": 5e-3},
-    "fairsmooth": {"max_iter": 60},
-    "fairsmooth_s": {"max_iter": 60},
-    "fairsmooth_d": {"max_iter": 60},
-    "fairsmooth_parity": {"max_iter": 60},
 }
 
 # Published accuracy of these two lies below the majority's, so no more is asked of them.

@@ -17,7 +17,7 @@ SOLVERS = ("auto", "lbfgs", "sgd", "adam")
 SMOOTHINGS = ("auto", "exact", "layerwise", "monte_carlo")
 
 _LEARNING_RATES = {"sgd": 0.05, "adam": 0.003}
-_MOST_ITERATIONS = 200
+_MOST_ITERATIONS = 500
 # Minibatch solvers, unless told otherwise: so many epochs, and on small data
 # as many as make so many steps, because it is steps that move the parameters.
 _LEAST_EPOCHS, _LEAST_STEPS = 40, 1500
