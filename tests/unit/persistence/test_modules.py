@@ -8,6 +8,7 @@ from torch import nn
 
 from fairsmooth import FairSmoothClassifier, ModelFileError
 from fairsmooth.persistence import load, read_certificate, save
+from fairsmooth.verify import verify
 
 # A few iterations make a model that can be saved; it need not be at the minimum.
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -101,3 +102,22 @@ def test_a_buffer_of_another_size_is_refused(path):
 
     with pytest.raises(ModelFileError, match=r"Expected 'buffer\.1\.running_mean' of shape"):
         load(rewrite(path, shrink), module=sequential())
+
+
+def test_frozen_parameters_travel_with_the_model(biased, tmp_path):
+    """They are part of the function: another backbone must not slip in at loading."""
+    module = sequential()
+    module[0].requires_grad_(False)
+    clf = FairSmoothClassifier(module=module, max_iter=1, n_draws=64, random_state=0)
+    clf.fit(biased.X, biased.y, sensitive_features=biased.sensitive_features)
+    save(clf, tmp_path / "m")
+    other = sequential()
+    other[0].requires_grad_(False)
+    with torch.no_grad():
+        other[0].weight.fill_(7.0)
+    loaded = load(tmp_path / "m", module=other)
+    np.testing.assert_array_equal(loaded.predict_proba(biased.X), clf.predict_proba(biased.X))
+    assert (other[0].weight == 7.0).all()
+    with pytest.raises(ModelFileError, match="number of parameters that was saved"):
+        load(tmp_path / "m", module=sequential())
+    assert verify(tmp_path / "m").holds
