@@ -9,7 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from fairsmooth import _validate
-from fairsmooth.data.columns import RULES, Codes, DatePart, Rule
+from fairsmooth.data.columns import RULES, Categories, Codes, DatePart, Rule
 from fairsmooth.data.columns.faults import reasons, refusal, unscorable
 from fairsmooth.data.columns.learning import Settings, learn_column
 from fairsmooth.data.frames import as_frame, refuse_repeats
@@ -144,6 +144,11 @@ class TableEncoder:
         return list(dict.fromkeys(rule.name for rule in self.rules))
 
     @property
+    def text_columns(self) -> list[str]:
+        """Names of the columns that hold categories, to read a new table by."""
+        return [rule.name for rule in self.rules if isinstance(rule, Categories)]
+
+    @property
     def feature_names(self) -> list[str]:
         """Names of the columns that :meth:`transform` returns."""
         return [name for rule in self.rules for name in rule.feature_names]
@@ -201,7 +206,7 @@ class TableEncoder:
         return encoded, told
 
     def _encode(self, frame: Any) -> tuple[pd.DataFrame, list[_Faults]]:
-        table = _by_name(frame)
+        table = _by_name(frame, self.text_columns)
         for name in self.columns:
             _validate.known_column(name, table, where="the table")
         names = self.feature_names
@@ -274,8 +279,8 @@ def _key(rule: Rule) -> str:
     return f"{rule.name} {rule.part}" if isinstance(rule, DatePart) else rule.name
 
 
-def _by_name(frame: Any) -> dict[str, Any]:
+def _by_name(frame: Any, text: list[str]) -> dict[str, Any]:
     """Return the columns of any table; rules read whatever kind of values they hold."""
-    table = frame if isinstance(frame, pd.DataFrame) else as_frame(frame)
+    table = frame if isinstance(frame, pd.DataFrame) else as_frame(frame, text=text)
     refuse_repeats([str(name) for name in table.columns])
     return {str(name): table.iloc[:, place] for place, name in enumerate(table.columns)}

@@ -3,7 +3,7 @@
 import hashlib
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import narwhals as nw
@@ -21,7 +21,7 @@ from fairsmooth.exceptions import InputError
 _NORMAL = "fairsmooth.normal"
 
 
-def as_frame(table: Any) -> pd.DataFrame:
+def as_frame(table: Any, *, text: Collection[str] = ()) -> pd.DataFrame:
     """Return any table in normal form: one kind per column, decided over all its rows.
 
     The same table gives the same frame whether it is a pandas, polars or pyarrow
@@ -31,6 +31,14 @@ def as_frame(table: Any) -> pd.DataFrame:
     categories stay categories. The index is ignored. A frame that is in normal form,
     or some rows of one, is returned as it is: what all rows decided is not
     decided again by a part of them.
+
+    Parameters
+    ----------
+    table : table or path
+    text : collection of str
+        Columns that are known to hold categories, such as those of a model
+        (:attr:`fairsmooth.data.encoding.TableEncoder.text_columns`), whatever their values
+        look like in this table.
 
     Raises
     ------
@@ -45,18 +53,20 @@ def as_frame(table: Any) -> pd.DataFrame:
     if isinstance(table, str | os.PathLike):
         from fairsmooth.data.files import read_table  # it builds on this module
 
-        return read_table(table)
+        return read_table(table, text=text)
     if isinstance(table, Mapping):
         table = _of_columns(table)
     if isinstance(table, pd.DataFrame):
         if table.attrs.get(_NORMAL) and _is_plain(table):
             return table
         names = check_names([str(name) for name in table.columns])
-        columns = {name: _column(name, table.iloc[:, k]) for k, name in enumerate(names)}
+        columns = {
+            name: _column(name, table.iloc[:, k], name in text) for k, name in enumerate(names)
+        }
     else:
         arrow = _as_arrow(table)
         columns = {
-            name: from_arrow(name, arrow.column(k))
+            name: _from_arrow(name, arrow.column(k), name in text)
             for k, name in enumerate(check_names(arrow.column_names))
         }
     return mark_normal(pd.DataFrame(columns))
@@ -88,11 +98,10 @@ def refuse_repeats(names: list[str]) -> None:
         raise InputError(f"Expected every column name once, got {repeated!r} twice. Rename one.")
 
 
-def from_arrow(name: str, column: Array) -> pd.Series:
-    """Bring one whole Arrow column into normal form."""
+def _from_arrow(name: str, column: Array, text: bool) -> pd.Series:
     if pa.types.is_dictionary(column.type):
         return _categories(pd.Series(column.to_pandas()))
-    return convert(column, kind_of_array(name, column))
+    return convert(column, kind_of_array(name, column, text=text))
 
 
 def _is_plain(table: pd.DataFrame) -> bool:
@@ -120,7 +129,7 @@ def _of_columns(columns: Mapping[Any, Any]) -> pd.DataFrame:
         raise InputError(f"Expected columns of equal length, got {error}.") from error
 
 
-def _column(name: str, column: pd.Series) -> pd.Series:
+def _column(name: str, column: pd.Series, text: bool) -> pd.Series:
     column = column.reset_index(drop=True)
     if isinstance(column.dtype, pd.CategoricalDtype):
         return _categories(column)
@@ -132,7 +141,7 @@ def _column(name: str, column: pd.Series) -> pd.Series:
         if not _holds_single_values(column):
             return column
         array = pa.array([_text(value) for value in column], pa.string())
-    return from_arrow(name, array)
+    return _from_arrow(name, array, text)
 
 
 def _holds_single_values(column: pd.Series) -> bool:

@@ -44,6 +44,11 @@ class Profile:
     too_large: str | None = None
     kinds: set[str] = field(default_factory=lambda: {*_KINDS})
 
+    @classmethod
+    def of(cls, name: str, *, decimal: str = ".", text: bool = False) -> "Profile":
+        """Start with no rows; a column that is known to be ``text`` cannot be anything else."""
+        return cls(name, decimal, kinds=set() if text else {*_KINDS})
+
     def update(self, array: Array) -> None:
         """Take further rows into account."""
         kind = arrow_kind(array.type)
@@ -107,9 +112,11 @@ class Profile:
     def decide(self) -> ColumnType:
         """Return what the column is, now that all rows were seen."""
         nullable = self.missing or self.placeholders
+        if not self.kinds:
+            return ColumnType("text", nullable)
         if not self.values:
             return ColumnType("text" if self.placeholders else "empty", nullable)
-        kind = next((kind for kind in _KINDS if kind in self.kinds), "text")
+        kind = next(kind for kind in _KINDS if kind in self.kinds)
         if kind in ("integer", "float"):
             self._refuse_too_large()
         return ColumnType("text" if kind == "integer" and self.inexact else kind, nullable)
@@ -159,8 +166,8 @@ def kind_of(column: pd.Series) -> str:
     return "text" if api.is_string_dtype(dtype) else str(dtype)
 
 
-def kind_of_array(name: str, array: Array) -> ColumnType:
-    """Decide what one whole column is."""
-    state = Profile(name)
+def kind_of_array(name: str, array: Array, *, text: bool = False) -> ColumnType:
+    """Decide what one whole column is; ``text`` if it is known to hold categories."""
+    state = Profile.of(name, text=text)
     state.update(array)
     return state.decide()

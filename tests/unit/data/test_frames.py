@@ -143,3 +143,11 @@ def test_a_path_is_a_table(tmp_path):
     (tmp_path / "t.csv").write_text("a;b\n1,5;x\n")
     for path in (tmp_path / "t.csv", str(tmp_path / "t.csv")):
         assert as_frame(path).to_dict("list") == {"a": [1.5], "b": ["x"]}
+
+
+def test_columns_known_to_hold_categories_stay_text(tmp_path):
+    (tmp_path / "t.csv").write_text("a,b\n1,1\nNone,2\n")
+    table = {"a": ["1", "None"], "b": ["1", "2"]}
+    for source in (tmp_path / "t.csv", table, pl.DataFrame(table), pd.DataFrame(table)):
+        assert as_frame(source, text=["a"]).to_dict("list") == {"a": ["1", "None"], "b": [1, 2]}
+        assert as_frame(source)["a"].isna().tolist() == [False, True]

@@ -45,6 +45,15 @@ def test_known_groups_are_matched_in_the_model_s_order():
         match_groups(["c"], ("a", "b"), n_rows=1)
 
 
+def test_groups_with_the_same_normal_text_are_matched():
+    assert match_groups(["1", "0", 1.0], (0, 1), n_rows=3).codes.tolist() == [1, 0, 1]
+    pairs = pd.DataFrame({"sex": ["f", "m"], "old": ["True", "False"]})
+    known = (("f", True), ("m", False))
+    assert match_groups(pairs, known, n_rows=2).codes.tolist() == [0, 1]
+    # Equal labels come first where several have one text.
+    assert match_groups(["1", "1"], (1, "1"), n_rows=2).codes.tolist() == [1, 1]
+
+
 def test_refuses_what_is_missing_or_misshapen():
     with pytest.raises(
         InputError, match="Expected sensitive_features, one label per row, got None"

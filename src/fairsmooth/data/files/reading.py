@@ -1,7 +1,7 @@
 """A table from a file: its columns' kinds are decided over all rows, then rows are converted."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 import pandas as pd
@@ -24,6 +24,7 @@ def read_table(
     sep: str | None = None,
     decimal: str | None = None,
     encoding: str | None = None,
+    text: Collection[str] = (),
 ) -> pd.DataFrame:
     """Read a whole table, in the normal form of :func:`fairsmooth.data.frames.as_frame`.
 
@@ -38,6 +39,8 @@ def read_table(
         Decimal mark of a text file; sniffed if left out.
     encoding : str, optional
         Encoding of a text file; UTF-8, or what its byte order mark says, if left out.
+    text : collection of str
+        Columns that are known to hold categories, whatever their values look like here.
 
     Raises
     ------
@@ -46,7 +49,7 @@ def read_table(
         fewer fields than the header (its number is named), a column name that is empty or
         occurs twice, NUL bytes, another encoding, a number beyond float64.
     """
-    chunks = list(read_chunks(path, sep=sep, decimal=decimal, encoding=encoding))
+    chunks = list(read_chunks(path, sep=sep, decimal=decimal, encoding=encoding, text=text))
     return mark_normal(chunks[0] if len(chunks) == 1 else pd.concat(chunks, ignore_index=True))
 
 
@@ -57,6 +60,7 @@ def read_chunks(
     sep: str | None = None,
     decimal: str | None = None,
     encoding: str | None = None,
+    text: Collection[str] = (),
 ) -> Iterator[pd.DataFrame]:
     """Read a table piece by piece, so that memory does not grow with its length.
 
@@ -66,10 +70,10 @@ def read_chunks(
     """
     path = Path(path)
     if file_kind(path) == "excel":
-        yield from _slices(as_frame(Excel(path).frame()), chunk_rows)
+        yield from _slices(as_frame(Excel(path).frame(), text=text), chunk_rows)
         return
     source, mark = _source(path, sep, decimal, encoding)
-    types = _survey(source, mark)
+    types = _survey(source, mark, text)
     for table in _rechunked(source, chunk_rows):
         yield _converted(table, types, mark)
 
@@ -97,8 +101,8 @@ def _source(
     return Delimited(path, found), found.decimal
 
 
-def _survey(source: Delimited | Parquet, mark: str) -> dict[str, ColumnType]:
-    profiles = [Profile(name, mark) for name in source.names]
+def _survey(source: Delimited | Parquet, mark: str, text: Collection[str]) -> dict[str, ColumnType]:
+    profiles = [Profile.of(name, decimal=mark, text=name in text) for name in source.names]
     for batch in source.batches():
         for profile, column in zip(profiles, batch.columns, strict=True):
             profile.update(column)

@@ -269,3 +269,15 @@ def test_rows_are_counted(tmp_path):
     assert count_rows(written(tmp_path, 'a,b\n"1\n2",3\n4,5\n')) == 2
     pd.DataFrame({"a": range(7)}).to_parquet(tmp_path / "t.parquet")
     assert count_rows(tmp_path / "t.parquet") == 7
+
+
+def test_a_damaged_parquet_file_cannot_be_described(tmp_path):
+    with pytest.raises(InputError, match=r"Expected a Parquet table, got .*t\.parquet"):
+        describe_format(written(tmp_path, b"PAR1 not really", "t.parquet"))
+
+
+def test_an_excel_file_that_unpacks_to_too_much(tmp_path, monkeypatch):
+    pd.DataFrame({"a": [1]}).to_excel(tmp_path / "t.xlsx", index=False)
+    monkeypatch.setattr("fairsmooth.data.files.excel._LARGEST", 100)
+    with pytest.raises(InputError, match=r"at most 100 bytes in .*t\.xlsx, got \d+ unpacked"):
+        read_table(tmp_path / "t.xlsx")
