@@ -22,7 +22,7 @@ from fairsmooth.baselines import method
 from fairsmooth.experiments import Profile, Store, experiments, jobs_of, profile, rows_of, run
 from fairsmooth.experiments.run.job import Job
 from fairsmooth.experiments.run.plan import choice_of
-from fairsmooth.experiments.run.progress import TimeLeft
+from fairsmooth.experiments.run.progress import TimeLeft, class_of
 from fairsmooth.experiments.run.runner import parameters_of
 from fairsmooth.experiments.run.work import work
 
@@ -75,20 +75,16 @@ def predicted(budget: Profile, known: dict[Job, float]) -> float | None:
 
 def _sampled(jobs: list[Job], known: dict[Job, float], store: Store) -> Iterator[tuple[Job, float]]:
     """Run one job of every class that no record tells about."""
-    classes = {_class_of(job) for job in known}
+    classes = {class_of(job) for job in known}
     for job in jobs:
-        if _class_of(job) in classes:
+        if class_of(job) in classes:
             continue
-        classes.add(_class_of(job))
-        print(f"timing {' '.join(map(str, _class_of(job)))}", file=sys.stderr)
+        classes.add(class_of(job))
+        print(f"timing {' '.join(map(str, class_of(job)))}", file=sys.stderr)
         if job.chosen and choice_of(job).key not in store:
             job = replace(job, chosen=False)
         entrant = method(job.contender) if job.contender else None
         yield job, work(job, parameters_of(job, store, entrant), entrant)["cpu_seconds"]
-
-
-def _class_of(job: Job) -> tuple[str, ...]:
-    return (job.kind, job.contender, job.dataset, job.encoding)
 
 
 def _slow(job: Job, seconds: float) -> Row:

@@ -112,3 +112,42 @@ def test_unknown_choices_are_listed(entry):
         entry.loader(encoding="nonsense")
     with pytest.raises(InputError, match=f"sensitive to be one of '{entry.sensitive[0]}'"):
         entry.loader(sensitive="nonsense")
+
+
+@by_name(ENTRIES)
+def test_the_table_is_what_a_file_would_hold(entry):
+    for sensitive in entry.sensitive:
+        data, table = loaded(entry, "raw", sensitive), entry.table(sensitive)
+        assert list(table.columns) == [*data.X.columns, sensitive, entry.label_column]
+        assert set(entry.drop) <= set(table.columns)
+        assert (table[entry.label_column] == data.y).all()
+        named = entry.varied_group.get(sensitive)
+        assert named is None or named in data.groups.labels
+    assert entry.table().columns[-2] == entry.sensitive[0]
+
+
+@by_name(ENTRIES)
+def test_entries_can_be_asked_for_by_name(entry):
+    assert fairsmooth.datasets.entry(entry.name) is entry
+    assert "-" not in entry.name
+    assert entry.title
+    assert "raw" in entry.encodings
+    binned = entry.load(encoding="binned")
+    assert binned.encoding == "binned"
+    assert np.isfinite(binned.X.to_numpy(dtype=float)).all()
+    with pytest.raises(InputError, match="Expected sensitive to be one of"):
+        entry.load(sensitive="shoe size")
+    with pytest.raises(InputError, match="Expected encoding to be one of"):
+        entry.load(encoding="hashed")
+
+
+def test_unknown_datasets_are_refused():
+    with pytest.raises(InputError, match="Expected dataset to be one of 'adult', 'compas'"):
+        fairsmooth.datasets.entry("titanic")
+
+
+def test_bins_are_learned_again_from_the_training_part():
+    data = fairsmooth.datasets.entry("synthetic").load(encoding="binned")
+    train, test = data.split()
+    assert list(train.X.columns) == list(test.X.columns)
+    assert train.encoder is not data.encoder

@@ -86,7 +86,7 @@ def beyond(
 def average_gain(
     metric: str, stated: float, cases: Sequence[str], *, others: Sequence[str] = BASELINES
 ) -> Predicate:
-    """The gain over the others, relative to the larger of the two values, averages the stated one.
+    """The gain over the others, relative to the larger value, is the stated one on average.
 
     The paper does not say what its percentages are relative to; this reading stays
     finite where a method's gap is 0 and comes nearest to the stated figures.

@@ -7,7 +7,7 @@ from fairsmooth.experiments.claims.verdict import FAILS, HOLDS, UNKNOWN, Verdict
 
 
 def error_below(limit: float, n_draws: int) -> Predicate:
-    """No score sampled with so many draws errs by more than a limit."""
+    """No score sampled with that many draws is off by more than a limit."""
 
     def verdict(rows: pd.DataFrame) -> Verdict:
         errors = _at(rows, n_draws, "largest_error")
@@ -20,7 +20,7 @@ def error_below(limit: float, n_draws: int) -> Predicate:
 
 
 def slower_than_exact(n_draws: int) -> Predicate:
-    """Exact smoothing takes longer than so many draws, in every model."""
+    """Exact smoothing takes longer than that many draws, in every model."""
 
     def verdict(rows: pd.DataFrame) -> Verdict:
         factors = _at(rows, n_draws, "slowdown")

@@ -1,4 +1,4 @@
-"""The appendix's number of draws N: what sampling costs and errs."""
+"""The appendix's number of draws N: what sampling costs, and how far it errs."""
 
 from fairsmooth.experiments.claims.claim import Claim
 from fairsmooth.experiments.claims.draws import error_below, slower_than_exact

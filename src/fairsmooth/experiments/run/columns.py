@@ -23,7 +23,7 @@ Encode = Callable[[pd.DataFrame], pd.DataFrame]
 
 
 def intervals(n_bins: int, table: pd.DataFrame) -> Encode:
-    """Return indicators of so many intervals per number, and of every category."""
+    """Return indicators of that many intervals per number, and of every category."""
     return TableEncoder.learn(table, n_bins=n_bins, unknown="ignore").transform
 
 

@@ -1,4 +1,4 @@
-"""What sampling weights costs and errs, against exact smoothing."""
+"""How long sampling the weights takes and how far it errs, against exact smoothing."""
 
 import time
 import warnings

@@ -18,7 +18,7 @@ _DIGITS = 12
 
 @dataclass(frozen=True)
 class FromFile:
-    """Builds estimators of a class in a file; what is sent to another process is its place.
+    """Builds estimators of a class in a file; another process is sent the place, not the class.
 
     Attributes
     ----------
@@ -72,7 +72,7 @@ def load_method(place: str) -> Method:
         raise InputError(f"Expected method as path/file.py:Class, got {place!r}.")
     file = Path(path).resolve()
     if file.suffix != ".py" or not file.is_file():
-        raise InputError(f"Expected method in a Python file, got {path!r}, which is none.")
+        raise InputError(f"Expected a Python file with the method, found none at {path!r}.")
     source = FromFile(str(file), class_name, _digest(file))
     estimator = source.load()
     _check(estimator, place)

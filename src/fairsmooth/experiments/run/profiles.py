@@ -1,4 +1,4 @@
-"""How much is spent: enough to see that it runs, a lunch, or the paper's own budget."""
+"""How much is spent: enough to see that it runs, half an hour, or the paper's own budget."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -37,7 +37,7 @@ class TimeLeft:
 
     def learn(self, job: Job, seconds: float) -> None:
         """Take note of how long a job took."""
-        self._seconds[_class_of(job)].append(seconds)
+        self._seconds[class_of(job)].append(seconds)
 
     def estimate(self, waiting: Sequence[Job]) -> float | None:
         """Return the seconds that the waiting jobs will take together."""
@@ -45,7 +45,7 @@ class TimeLeft:
         if not known:
             return None
         typical = sum(known.values()) / len(known)
-        total = sum(known.get(_class_of(job), typical) for job in waiting)
+        total = sum(known.get(class_of(job), typical) for job in waiting)
         return total / self._n_jobs
 
 
@@ -55,5 +55,6 @@ def describe(job: Job) -> str:
     return " ".join(word for word in words if word)
 
 
-def _class_of(job: Job) -> tuple[str, ...]:
+def class_of(job: Job) -> tuple[str, ...]:
+    """Return what jobs that take about as long have in common."""
     return (job.kind, job.contender, job.dataset, job.encoding)

@@ -1,4 +1,4 @@
-"""From declarations to records: every job once, in processes, resumed after any death."""
+"""From declarations to records: every job once, in processes, resumed however it was stopped."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any

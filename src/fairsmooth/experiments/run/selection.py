@@ -1,4 +1,4 @@
-"""What of the experiments is run."""
+"""Which part of the experiments is run."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from fairsmooth.experiments.run.profiles import ENCODINGS
 
 @dataclass(frozen=True)
 class Selection:
-    """What of the experiments is run; empty tuples leave everything in.
+    """Which part of the experiments is run; empty tuples leave everything in.
 
     Attributes
     ----------
@@ -46,7 +46,7 @@ class Selection:
         ]
 
     def check(self) -> None:
-        """Refuse names that nothing has."""
+        """Refuse names that no method, dataset or encoding has."""
         for name in self.methods:
             _validate.one_of([each.name for each in everyone()], methods=name)
         cases = _cases(each.name for each in datasets())

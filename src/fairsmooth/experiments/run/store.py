@@ -48,7 +48,7 @@ class Store:
         return self._records.get(key)
 
     def append(self, record: Mapping[str, Any]) -> None:
-        """Add one record; when this returns it survives the death of the machine."""
+        """Add one record; once this returns, it survives a crash of the machine."""
         line = json.dumps(record, separators=(",", ":"), allow_nan=False) + "\n"
         try:
             with self.path.open("ab") as file:

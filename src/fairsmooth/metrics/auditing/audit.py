@@ -66,7 +66,7 @@ class Audit:
     def to_frame(self) -> pd.DataFrame:
         """Return the records as a table, one row each."""
         frame = pd.DataFrame([vars(record) for record in self.records])
-        # Spelt out, lest the absent group of an overall record become NaN.
+        # Written out, or the missing group of an overall record would become NaN.
         groups = pd.Series([record.group for record in self.records], dtype=object)
         return frame.assign(group=groups)
 

@@ -42,7 +42,7 @@ class ShiftAudit:
     def to_frame(self) -> pd.DataFrame:
         """Return the points as a table, one row each."""
         frame = pd.DataFrame([vars(point) for point in self.points])
-        # Spelt out, lest the absent group of an overall point become NaN.
+        # Written out, or the missing group of an overall point would become NaN.
         return frame.assign(group=pd.Series([p.group for p in self.points], dtype=object))
 
     def to_dict(self) -> list[dict[str, Any]]:

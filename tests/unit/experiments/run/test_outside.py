@@ -114,7 +114,10 @@ def test_what_is_missing_is_named(file, old, new, message):
     ("place", "message"),
     [
         ("mine.py", "Expected method as path/file.py:Class, got 'mine.py'"),
-        ("nowhere.py:Majority", "Expected method in a Python file, got 'nowhere.py'"),
+        (
+            "nowhere.py:Majority",
+            "Expected a Python file with the method, found none at 'nowhere.py'",
+        ),
         ("mine.py:not a name", "Expected method as path/file.py:Class"),
     ],
 )
