@@ -299,6 +299,7 @@ def test_intervals_allow_for_the_error_of_a_saturated_score():
          "max_iter": 2},
     ],
 )  # fmt: skip
+@pytest.mark.filterwarnings("ignore:Training:sklearn.exceptions.ConvergenceWarning")
 def test_scores_beside_intervals_are_those_of_predict_proba(options):
     data = make_biased(120, 3)
     model = FairSmoothClassifier(random_state=0, free_reference=False, n_draws=64, **options)

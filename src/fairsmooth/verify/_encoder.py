@@ -24,7 +24,8 @@ def n_features_of(encoder: Any) -> int | None:
             isinstance(rule.get(entry), str) for entry in ("kind", "name")
         )
         require(named, "a rule of the encoder with kind and name", rule)
-        names.append(rule["name"])
+        # A column of dates has a rule for each of its parts.
+        names.append((rule["name"], str(rule.get("part"))))
         counts.append(_count(rule))
     require(len(set(names)) == len(names), "every column once in the encoder", names)
     known = [count for count in counts if count is not None]
@@ -32,22 +33,30 @@ def n_features_of(encoder: Any) -> int | None:
 
 
 def _count(rule: dict[str, Any]) -> int | None:
-    """Return the features of one rule as the first formats had it; later kinds are not known."""
-    entries = set(rule) - {"kind", "name"}
+    """Return the features of one rule; a level for missing values is newer than format 1."""
+    missing, other = (_flag(rule, entry) for entry in ("missing", "other"))
     match rule["kind"]:
-        case "binned" if entries == {"edges"}:
-            edges = rule["edges"]
+        case "binned" | "date":
+            edges = rule.get("edges")
             numbers = isinstance(edges, list) and all(type(edge) in (int, float) for edge in edges)
-            rising = numbers and all(low < high for low, high in pairwise(edges))
-            require(bool(edges) and rising, f"rising edges of {rule['name']!r}", edges)
-            return 1 if len(edges) == 1 else len(edges) + 1
-        case "categories" if entries == {"values", "missing"}:
-            values = rule["values"]
+            rising = numbers and all(low < high for low, high in pairwise(edges or []))
+            require(rising, f"rising edges of {rule['name']!r}", edges)
+            levels = len(edges or []) + 1 + missing
+        case "categories":
+            values = rule.get("values")
             fits = isinstance(values, list) and all(isinstance(value, str) for value in values)
-            fits = fits and len(set(values)) == len(values) and isinstance(rule["missing"], bool)
+            fits = fits and len(set(values or [])) == len(values or [])
             require(fits, f"different categories of {rule['name']!r}", values)
-            count = len(values) + rule["missing"]
-            require(count >= 2, f"two categories of {rule['name']!r}", values)
-            return 1 if count == 2 else count
+            levels = len(values or []) + missing + other
+        case "standardised":
+            return 1 + missing
         case _:
             return None
+    require(levels >= 2, f"two levels of {rule['name']!r}", levels)
+    return 1 if levels == 2 else levels
+
+
+def _flag(rule: dict[str, Any], entry: str) -> bool:
+    value = rule.get(entry, False)
+    require(isinstance(value, bool), f"{entry} of {rule['name']!r} to be true or false", value)
+    return bool(value)
