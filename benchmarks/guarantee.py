@@ -230,7 +230,7 @@ def goals(rows: list[Row], needed: Row, speeds: list[Row], checked: Row) -> list
     over_floor = max(r[share] / r["floor"] for r in rich)
     return [
         at_most("excess / boxes', no shift, 80 positives", max(r[share] for r in rich), 0.66),
-        at_most("  the same, over what no bound can go below", over_floor, 1.1),
+        at_most("  the same, over that of a normal bound with known variances", over_floor, 1.1),
         at_most("excess / boxes', other cases and every shift", max(r[share] for r in rest), 0.92),
         at_most("exact bound beyond boxes at error less beta", max(beyond), 0.0),
         at_most("rows per group for power .8", needed["rows_per_group"], 5_300),

@@ -113,6 +113,43 @@ def evaluation() -> str:
     return _table(["name", "in the paper", "what"], lines)
 
 
+def guarantee_bounds() -> str:
+    """Return the bounds of every case without a shift, and of the gap after one."""
+    rows = _results("guarantee")["rows"]
+    plain = [row for row in rows if row.get("shift") == "none"]
+    moved = [
+        row
+        for row in rows
+        if row.get("shift") == "hellinger"
+        and row["quantity"] == "demographic_parity"
+        and row["radius"] < 0.1
+    ]
+    names = ("measured", "exact", "boxes", "hoeffding", "student_t", "kang")
+    lines = []
+    for row in [*plain, *moved]:
+        shift = "–" if row["shift"] == "none" else f"Hellinger {_short(row['radius'])}"
+        numbers = ["–" if row[name] is None else f"{row[name]:.4f}" for name in names]
+        share = f"{row['excess_share_of_boxes']:.3f}"
+        lines.append([row["case"], row["quantity"], shift, *numbers, share])
+    header = ["case", "quantity", "shift", "measured", "exact", "boxes", "Hoeffding", "Student's t"]
+    return _table([*header, "Kang et al.", "excess / boxes'"], lines)
+
+
+def guarantee_goals() -> str:
+    """Return every goal of the two benchmarks with what was reached."""
+    found = [goal for name in ("guarantee", "coverage") for goal in _results(name)["goals"]]
+    lines = [
+        [
+            goal["name"].strip(),
+            f"{goal['direction']} {goal['goal']:.3g}",
+            f"{goal['value']:.4g}",
+            "yes" if goal["holds"] else "no",
+        ]
+        for goal in found
+    ]
+    return _table(["goal", "limit", "reached", "met"], lines)
+
+
 BLOCKS: dict[str, Callable[[], str]] = {
     "tradeoff-short": tradeoff_short,
     "tradeoff-full": tradeoff_full,
@@ -122,6 +159,8 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "methods": methods,
     "datasets": data,
     "experiments": evaluation,
+    "guarantee-bounds": guarantee_bounds,
+    "guarantee-goals": guarantee_goals,
 }
 
 
@@ -134,6 +173,11 @@ def filled(text: str) -> str:
 
     pattern = r"<!-- table: (?P<name>[\w-]+) -->\n.*?<!-- end -->"
     return re.sub(pattern, block, text, flags=re.DOTALL)
+
+
+def _results(name: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8"))
+    return found
 
 
 def _tradeoff() -> list[dict[str, Any]]:

@@ -36,9 +36,7 @@ def test_a_model_is_returned_with_its_guarantee(tmp_path):
 
 def test_no_model_where_none_can_be_guaranteed():
     table = _population(400, gap=1.0)
-    with pytest.raises(
-        NoGuarantee, match="safety rows are now spent"
-    ):
+    with pytest.raises(NoGuarantee, match="safety rows are now spent"):
         TableModel.fit(
             table,
             label="y",
