@@ -9,6 +9,9 @@ import pytest
 from fairsmooth.cli.main import main
 from fairsmooth.persistence import load
 
+# The models of these checks stop early on purpose.
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
 ROLES = ["--label", "label", "--sensitive", "group"]
 
 
