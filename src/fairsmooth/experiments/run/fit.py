@@ -1,10 +1,15 @@
 """Choosing among candidates, and training with what was chosen."""
 
 import math
+import warnings
 from collections.abc import Mapping
 from typing import Any
 
+from sklearn.exceptions import ConvergenceWarning
+
 from fairsmooth.baselines import Method
+from fairsmooth.classifier import GroupClassifier
+from fairsmooth.datasets import FairDataset
 from fairsmooth.experiments.run.data import training_and_held_out, training_and_test
 from fairsmooth.experiments.run.job import Job
 from fairsmooth.experiments.run.measure import certificate_figures, decide, partition_rates
@@ -24,8 +29,7 @@ def choose(job: Job, _: Parameters, method: Method) -> Figures:
     tried: list[Figures] = []
     for candidate in method.grid[: job.n_candidates]:
         try:
-            model = method.build(candidate, seed=job.seed, quick=job.quick)
-            model.fit(train.X, train.y, sensitive_features=train.sensitive_features)
+            model = _trained(method, candidate, train, job)
             decisions = decide(model, held_out, with_group=method.needs_group_at_prediction)
             measured = measure(decisions, held_out.y, held_out.groups)
         except Exception as error:
@@ -62,8 +66,7 @@ def _sum_of_gaps(candidate: Figures) -> float:
 def fit(job: Job, parameters: Parameters, method: Method) -> Figures:
     """Train on the training part and measure on the test part and its partitions."""
     train, test = training_and_test(job)
-    model = method.build(parameters, seed=job.seed, quick=job.quick)
-    model.fit(train.X, train.y, sensitive_features=train.sensitive_features)
+    model = _trained(method, parameters, train, job)
     decisions = decide(model, test, with_group=method.needs_group_at_prediction)
     found: Figures = {
         "parameters": dict(parameters),
@@ -74,6 +77,17 @@ def fit(job: Job, parameters: Parameters, method: Method) -> Figures:
     if job.group_ratio is None and not job.parameters:
         found["partitions"] = partition_rates(decisions, test, PARTITIONS, seed=job.split_seed)
     return found
+
+
+def _trained(
+    method: Method, parameters: Parameters, train: FairDataset, job: Job
+) -> GroupClassifier:
+    model = method.build(parameters, seed=job.seed, quick=job.quick)
+    with warnings.catch_warnings():
+        if job.quick:  # a few iterations show that everything runs; nobody expects more
+            warnings.simplefilter("ignore", ConvergenceWarning)
+        model.fit(train.X, train.y, sensitive_features=train.sensitive_features)
+    return model
 
 
 def reason_of(error: Exception) -> str:
