@@ -116,3 +116,17 @@ def test_scores_are_those_of_the_classifier(folder, table):
         atol=1e-12,
     )
     assert (written["prediction"] == model.classifier.predict(features)).all()
+
+
+def test_codes_stay_codes_in_a_table_that_has_only_numbers(tmp_path, table):
+    coded = table.assign(code=np.resize(["01", "2", "X"], N))
+    coded.to_csv(tmp_path / "data.csv", index=False)
+    roles = ["--label", "hired", "--sensitive", "sex", "--drop", "customer"]
+    words = ["train", tmp_path / "data.csv", *roles, "-o", tmp_path / "model"]
+    assert main([str(word) for word in words]) == 0
+    coded.assign(code="2").to_csv(tmp_path / "new.csv", index=False)
+    assert predict(tmp_path, tmp_path / "new.csv", tmp_path / "p.csv", "--strict") == 0
+    model = TableModel.load(tmp_path / "model")
+    expected = model.predict(coded)["probability"][1::3]
+    written = pd.read_csv(tmp_path / "p.csv")["probability"][1::3]
+    np.testing.assert_allclose(written, expected, rtol=0, atol=1e-12)

@@ -38,7 +38,8 @@ def command(
     from fairsmooth.tables import TableModel
 
     loaded = TableModel.load(model)
-    table, notes = read(data, sep=sep, decimal=decimal, encoding=encoding)
+    how = {"sep": sep, "decimal": decimal, "encoding": encoding}
+    table, notes = read(data, text=loaded.text_columns, **how)
     with messages.status("auditing"):
         audited = loaded.audited(table, unknown=unknown, strict=strict)
         result = audited.audit(loaded.classifier, shift=True)

@@ -84,7 +84,8 @@ class _Work:
         from fairsmooth.tables.scoring import REASON, with_reason_column
 
         first_row = 0
-        for chunk in read_chunks(self.data, **self.reading):
+        text = self.model.text_columns
+        for chunk in read_chunks(self.data, text=text, **self.reading):
             scored = self.model.predict(chunk, first_row=first_row, **self.options)
             if REASON in scored and not with_reasons:
                 raise _Reasons

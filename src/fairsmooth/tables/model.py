@@ -167,6 +167,11 @@ class TableModel:
         """The certificate of the classifier."""
         return self.classifier.certificate_
 
+    @property
+    def text_columns(self) -> list[str]:
+        """Columns that hold categories, whatever they look like in a new table."""
+        return [] if self.encoder is None else self.encoder.text_columns
+
     def predict(
         self,
         table: Any,
@@ -203,7 +208,7 @@ class TableModel:
         """
         if threshold is not None:
             _validate.in_range(0.0, 1.0, threshold=threshold)
-        frame = as_frame(table)
+        frame = as_frame(table, text=self.text_columns)
         for name in keep:
             _validate.known_column(name, list(frame.columns), where="the table")
         features, reasons = self._features(frame, unknown)
@@ -224,10 +229,10 @@ class TableModel:
     ) -> Audit:
         """Measure accuracy and gaps on a table with labels and sensitive columns.
 
-        Rows without a label or group are left out, unless ``strict``; ``shift`` adds
-        what becomes of the gaps as the population shifts.
+        ``strict`` and ``unknown`` are as in :meth:`fit`; ``shift`` adds shifted populations.
         """
-        rows = self.audited(as_frame(table), unknown=unknown, strict=strict)
+        frame = as_frame(table, text=self.text_columns)
+        rows = self.audited(frame, unknown=unknown, strict=strict)
         return rows.audit(self.classifier, shift=shift)
 
     def audited(
@@ -271,20 +276,12 @@ class TableModel:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to one file, atomically; nothing in it is code."""
         training = {} if self.provenance is None else self.provenance.to_dict()
-        save(
-            self.classifier,
-            path,
-            encoder=self.encoder,
-            training=training,
-            guarantee=self.guarantee,
-        )
+        parts = {"encoder": self.encoder, "training": training, "guarantee": self.guarantee}
+        save(self.classifier, path, **parts)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], *, module: nn.Module | None = None) -> Self:
-        """Read a model from a file, of this version or an older one.
-
-        ``module`` is needed for models of a module: a file holds weights, not code.
-        """
+        """Read a model from a file of any version; ``module`` is needed where it has one."""
         saved = read_model(path, module=module)
         known = Provenance.from_dict(saved.training) if "label" in saved.training else None
         roles = None if known is None else known.roles()
