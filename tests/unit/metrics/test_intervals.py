@@ -48,6 +48,16 @@ def test_bounded_mean_interval_narrows_with_the_variance():
         assert low < sample.mean() < high
 
 
+def test_many_values_have_maurer_and_pontil_s_interval():
+    sample = np.tile([0.2, 0.3, 0.4], 20_000)
+    mean, n = 0.3, 60_000
+    variance = np.square(sample - mean).sum() / (n - 1)
+    # Theorem 4 for one end with half the error 0.025: ln(2 / 0.0125).
+    log = np.log(160.0)
+    width = np.sqrt(2 * variance * log / n) + 7 * log / (3 * (n - 1))
+    assert bounded_mean_interval(sample) == pytest.approx((mean - width, mean + width), abs=1e-12)
+
+
 def test_bounded_mean_interval_at_the_ends():
     low, high = bounded_mean_interval(np.zeros(50))
     # The Chernoff bound for no success at all is 1 - (error / 2)^(1/n).

@@ -94,3 +94,14 @@ def test_each_gap_has_a_tolerance_of_its_own():
         assert penalty(parity, tolerated) < 1e-9
         assert penalty(parity, other) == penalty(parity, (0.0, 0.0)) > 0.01
     assert penalty("both", (9.0, 9.0)) < 1e-9
+
+
+def test_a_gap_among_either_label_counts():
+    scores, labels = rows(shift=0.0)
+    margins = torch.special.ndtri(scores[1])
+    for label in (0.0, 1.0):
+        moved = [scores[0], torch.special.ndtr(margins + 1.0 * (labels[1] == label))]
+        hard = hard_gap(moved, [(y == label).double() for y in labels])
+        penalty = float(parity_penalty(moved, labels, parity="equalized_odds"))
+        assert hard > 0.3
+        assert abs(penalty - float(hard)) < 0.06

@@ -38,3 +38,17 @@ def test_shares_make_the_objective_the_mean_over_all_rows(sizes):
 
 def test_equal_weights_are_the_paper_s_objective():
     assert weigh_groups("equal", (1, 99)) is None
+
+
+def test_the_objective_is_losses_tie_and_decay_as_equation_15_adds_them():
+    X, y, parameters = rows()
+    likelihood = problem().likelihood
+    ours = Problem(likelihood, alpha=0.3, weight_decay=0.07)
+    terms = ours.terms(parameters, ours.stack(X, y))
+    logits = (X @ parameters[:, :3].unsqueeze(-1)).squeeze(-1) + parameters[:, 3:]
+    spread = (1.0 + 0.25 * (X.square().sum(-1) + 1.0)).sqrt()
+    scores = torch.special.ndtr(logits / spread)
+    losses = torch.nn.functional.binary_cross_entropy(scores, y, reduction="none").mean(-1)
+    tie = (parameters[0] - parameters[1]).square().sum()
+    expected = losses.sum() + 0.3 * tie + 0.07 * parameters.square().sum()
+    torch.testing.assert_close(terms.objective, expected)
