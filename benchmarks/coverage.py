@@ -143,13 +143,15 @@ def drifting(runs: int) -> Row:
 
 
 def main() -> None:
-    options = arguments(__doc__).parse_args()
-    draws, runs = (30, 50) if options.quick else (200, 300)
+    parser = arguments(__doc__)
+    parser.add_argument("--draws", type=int, default=200, help="samples per configuration")
+    options = parser.parse_args()
+    draws, runs = (30, 50) if options.quick else (options.draws, 300)
     sizes = [(8, 5)] if options.quick else [(30, 20), (30, 8), (1, 12)]
     enumerated = [exact(*size) for size in sizes]
     simulated = list(simulate(draws, 5 if options.quick else len(CONFIGURATIONS)))
     constant = [sequential((0.3, 0.2), 25, runs), sequential((0.02, 0.01, 0.02), 40, runs)]
-    drift = drifting(1 if options.quick else 5)
+    drift = drifting(1 if options.quick else 2)
     tests = len(simulated)
     goals = [
         at_most(

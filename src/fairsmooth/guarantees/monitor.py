@@ -56,8 +56,8 @@ class GapMonitor:
     Examples
     --------
     >>> monitor = GapMonitor({"demographic_parity": 0.4})
-    >>> monitor.update([1, 0, 0, 0] * 300, sensitive_features=["a", "a", "b", "b"] * 300)
-    'open'
+    >>> monitor.update([1, 0, 0, 1] * 300, sensitive_features=["a", "a", "b", "b"] * 300)
+    'guaranteed'
     """
 
     def __init__(self, limits: Limits | Mapping[str, Any], confidence: float | None = None) -> None:

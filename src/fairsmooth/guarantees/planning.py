@@ -55,7 +55,7 @@ def expected_bound(
     --------
     >>> cells = {None: [ExpectedCell(0.25, 400), ExpectedCell(0.16, 500)]}
     >>> round(expected_bound("demographic_parity", cells), 4)
-    0.1382
+    0.1381
     """
     quantity = _quantity(name, cells)
     families = [_rounded(cells[label]) for label in quantity.labels]

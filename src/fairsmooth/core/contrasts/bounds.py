@@ -34,7 +34,7 @@ def bound(counts: Sequence[Count], contrast: Contrast, *, error: float) -> float
     Examples
     --------
     >>> round(bound([(100, 400), (80, 500)], Contrast(), error=0.05), 4)
-    0.1382
+    0.1381
     """
     worst = 0.0 if contrast.ratio else 1.0
     best = 1.0 - worst
