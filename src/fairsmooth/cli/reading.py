@@ -12,9 +12,7 @@ if TYPE_CHECKING:
     from fairsmooth.data.roles import Roles
 
 
-def read(
-    path: Path, *, text: Sequence[str] = (), **how: Any
-) -> "tuple[pd.DataFrame, list[str]]":
+def read(path: Path, *, text: Sequence[str] = (), **how: Any) -> "tuple[pd.DataFrame, list[str]]":
     """Read a whole table; return it with a note on how it was read, where that was guessed."""
     from fairsmooth.data.files import read_table
 

@@ -18,7 +18,7 @@ import pandas as pd
 
 from fairsmooth import _validate
 from fairsmooth._types import Floats
-from fairsmooth.core.certificate import group_text
+from fairsmooth.core.labels import group_text
 from fairsmooth.exceptions import InputError
 
 # A category with a smaller share of the people may be left out of the ratios (§ 5-301 (d)).

@@ -276,8 +276,8 @@ class TableModel:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to one file, atomically; nothing in it is code."""
         training = {} if self.provenance is None else self.provenance.to_dict()
-        parts = {"encoder": self.encoder, "training": training, "guarantee": self.guarantee}
-        save(self.classifier, path, **parts)
+        parts: dict[str, Any] = {"encoder": self.encoder, "guarantee": self.guarantee}
+        save(self.classifier, path, training=training, **parts)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], *, module: nn.Module | None = None) -> Self:
