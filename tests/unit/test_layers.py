@@ -25,7 +25,9 @@ def _layers() -> list[set[str]]:
 
 
 LAYERS = _layers()
-MODULES = sorted(path for path in ROOT.rglob("*.py") if path != ROOT / "__init__.py")
+# The package itself and ``python -m fairsmooth`` stand before and behind all rooms.
+ENTRANCES = {ROOT / "__init__.py", ROOT / "__main__.py"}
+MODULES = sorted(path for path in ROOT.rglob("*.py") if path not in ENTRANCES)
 every_module = pytest.mark.parametrize(
     "path", MODULES, ids=lambda path: str(path.relative_to(ROOT))
 )
