@@ -9,7 +9,7 @@ import pytest
 from fairsmooth.cli.main import main
 from fairsmooth.persistence import load
 
-# A few iterations make a model that can be saved; it need not be at the minimum.
+# The models of these checks stop early on purpose.
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
 ROLES = ["--label", "label", "--sensitive", "group"]
