@@ -131,5 +131,7 @@ def test_the_smoke_profile_runs_everything(tmp_path):
     summary = json.loads(outcome.stdout)
     assert summary["failed"] == 0
     rows = pd.read_parquet(tmp_path / "rows.parquet")
-    assert set(rows["experiment"]) == {experiment.name for experiment in experiments()}
+    # All that the paper has; what goes beyond it runs when it is named.
+    paper = {experiment.name for experiment in experiments() if experiment.paper}
+    assert set(rows["experiment"]) == paper
     assert (rows["status"] == "done").all()

@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
+from fairsmooth.core.rule import FittedRule
 from fairsmooth.estimator import FairSmoothClassifier
 from fairsmooth.exceptions import InputError
-from fairsmooth.core.rule import FittedRule
 from fairsmooth.metrics.scored import score_rows
 
 

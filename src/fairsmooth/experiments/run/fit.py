@@ -82,7 +82,7 @@ def fit(job: Job, parameters: Parameters, method: Method) -> Figures:
 def _trained(
     method: Method, parameters: Parameters, train: FairDataset, job: Job
 ) -> GroupClassifier:
-    model: GroupClassifier = method.build(parameters, seed=job.seed, quick=job.quick)
+    model = method.build(parameters, seed=job.seed, quick=job.quick)
     with warnings.catch_warnings():
         if job.quick:  # a few iterations show that everything runs; nobody expects more
             warnings.simplefilter("ignore", ConvergenceWarning)
