@@ -45,7 +45,9 @@ def progress(description: str, total: int | None = None) -> Iterator[Callable[..
         MofNCompleteColumn(),
         TimeElapsedColumn(),
     )
-    with Progress(*columns, console=messages, transient=True) as bar:
+    # In a log file a bar would be nothing but an empty line.
+    hidden = not messages.is_terminal
+    with Progress(*columns, console=messages, transient=True, disable=hidden) as bar:
         task = bar.add_task(description, total=total)
         yield partial(bar.update, task)
 
