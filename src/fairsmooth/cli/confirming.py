@@ -64,11 +64,12 @@ def _recount(
     from fairsmooth.tables.decided import decided_by_column, decided_by_model
     from fairsmooth.tables.guaranteeing import needs_labels
 
-    table = read_table(data, **reading)
     if model is not None:
-        rows = decided_by_model(TableModel.load(model), table)
+        loaded = TableModel.load(model)
+        table = read_table(data, text=loaded.text_columns, **reading)
+        rows = decided_by_model(loaded, table)
     else:
-        rows = decided_by_column(table, **_column(facts))
+        rows = decided_by_column(read_table(data, **reading), **_column(facts))
     same = facts.get("table") == rows.digest
     detail = "are those of the guarantee" if same else "Expected the rows it was made from."
     limits = Limits(**dict.fromkeys(_limit_names(plain), 1.0))

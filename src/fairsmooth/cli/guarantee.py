@@ -1,7 +1,9 @@
 """``fairsmooth guarantee``: proved bounds on the gaps between groups."""
 
+import json
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -22,8 +24,11 @@ from fairsmooth.cli.options import Decimal, Encoding, Json, Positive, Separator,
 from fairsmooth.exceptions import InputError
 
 if TYPE_CHECKING:
-    from fairsmooth.guarantees import Limits
+    import pandas as pd
+
+    from fairsmooth.guarantees import GapGuarantee, Limits
     from fairsmooth.guarantees.claims import Shift
+    from fairsmooth.tables import TableModel
     from fairsmooth.tables.decided import DecidedRows
 
 NAME = "guarantee"
@@ -73,10 +78,6 @@ def command(
     The rows must be safety rows: rows that neither training nor any choice has seen. One set of
     safety rows answers one question once.
     """
-    from fairsmooth.cli.output import print_json, print_lines, print_notes, say
-    from fairsmooth.cli.reading import read
-    from fairsmooth.cli.targets import require_target
-
     limits = limits_of(max_dp, max_eo, min_ratio, confidence)
     moved = parse_shift(shift)
     if plan and model is None:
@@ -85,37 +86,95 @@ def command(
     if model is None:
         raise InputError("Expected a model and a table, or a table and --scores, got neither.")
     path, table_path = model_and_data(model, data, scores)
-    if path is not None and (label or positive or sensitive or threshold is not None):
+    named = {"label": label, "positive": positive, "sensitive": sensitive, "threshold": threshold}
+    _refuse_two_sources(path, named)
+    _require_output(output, path, table_path)
+    how = {"sep": sep, "decimal": decimal, "encoding": encoding}
+    safety = SafetyRows.read(path, table_path, scores=scores, unknown=unknown, how=how, **named)
+    if plan:
+        from fairsmooth.tables.guaranteeing import rows_enough
+
+        _print_plan(rows_enough(safety.rows, limits, shift=moved), json_output)
+        return
+    found = safety.guarantee(limits, moved, attempt)
+    _tell(found, output, json_output)
+    if not found.holds:
+        if attempt is None:
+            _say_what_would_do(safety.rows, limits, moved)
+        raise typer.Exit(1)
+
+
+@dataclass(frozen=True)
+class SafetyRows:
+    """Rows that a guarantee is tested on, and whose decisions they hold."""
+
+    rows: "DecidedRows"
+    table: "pd.DataFrame"
+    model: "TableModel | None"
+    facts: dict[str, Any]
+
+    @classmethod
+    def read(
+        cls,
+        path: Path | None,
+        table_path: Path,
+        *,
+        scores: str | None,
+        unknown: str | None,
+        how: dict[str, Any],
+        **named: Any,
+    ) -> "SafetyRows":
+        """Read the rows and decide them by the model, or take the decisions of a column."""
+        from fairsmooth.cli.output import print_notes
+        from fairsmooth.cli.reading import read
+        from fairsmooth.persistence import file_digest
+        from fairsmooth.tables import TableModel
+
+        model = None if path is None else TableModel.load(path)
+        text = () if model is None else model.text_columns
+        table, notes = read(table_path, text=text, **how)
+        rows = decided_rows(model, table, scores=scores, unknown=unknown, **named)
+        print_notes([*notes, *rows.notes])
+        known = None if model is None else model.provenance
+        facts = {
+            "model": None if path is None else file_digest(path),
+            "column": scores,
+            "label": named["label"] if known is None else known.label,
+            "positive": named["positive"] if known is None else known.positive,
+        }
+        return cls(rows, table, model, facts)
+
+    def guarantee(
+        self, limits: "Limits", shift: "Shift | None", attempt: int | None
+    ) -> "GapGuarantee":
+        """Refuse rows that were trained on, then test the limits, once."""
+        from fairsmooth.cli.output import say
+        from fairsmooth.tables.guaranteeing import guarantee_rows
+        from fairsmooth.tables.overlap import require_no_overlap
+
+        known = None if self.model is None else self.model.provenance
+        say(f"Note: {require_no_overlap(known, self.table, self.rows.digest)}")
+        return guarantee_rows(self.rows, limits, shift=shift, attempt=attempt, facts=self.facts)
+
+
+def _refuse_two_sources(path: Path | None, named: dict[str, Any]) -> None:
+    if path is not None and any(value not in (None, []) for value in named.values()):
         raise InputError(
             "Expected label, groups and threshold from the model, got options for them too. "
             "Leave out --label, --positive, --sensitive and --threshold."
         )
+
+
+def _require_output(output: Path | None, path: Path | None, table_path: Path) -> None:
+    from fairsmooth.cli.targets import require_target
+
     if output is not None:
         require_target(output, inputs=[table_path, *([] if path is None else [path])])
-    from fairsmooth.persistence import file_digest
-    from fairsmooth.tables import TableModel
-    from fairsmooth.tables.guaranteeing import guarantee_rows, rows_enough
-    from fairsmooth.tables.overlap import require_no_overlap
 
-    loaded = None if path is None else TableModel.load(path)
-    table, notes = read(table_path, sep=sep, decimal=decimal, encoding=encoding)
-    rows = decided_rows(
-        loaded, table, scores=scores, label=label, positive=positive, sensitive=sensitive,
-        threshold=threshold, unknown=unknown,
-    )  # fmt: skip
-    print_notes([*notes, *rows.notes])
-    if plan:
-        _print_plan(rows_enough(rows, limits, shift=moved), json_output)
-        return
-    known = None if loaded is None else loaded.provenance
-    say(f"Note: {require_no_overlap(known, table, rows.digest)}")
-    facts = {
-        "model": None if path is None else file_digest(path),
-        "column": scores,
-        "label": label if known is None else known.label,
-        "positive": positive if known is None else known.positive,
-    }
-    found = guarantee_rows(rows, limits, shift=moved, attempt=attempt, facts=facts)
+
+def _tell(found: "GapGuarantee", output: Path | None, json_output: bool) -> None:
+    from fairsmooth.cli.output import print_json, print_lines, say
+
     if output is not None:
         _write(output, found.to_dict())
         say(f"Wrote {output}.")
@@ -123,10 +182,6 @@ def command(
         print_json(found.to_dict())
     else:
         print_lines(str(found).splitlines())
-    if not found.holds:
-        if attempt is None:
-            _say_what_would_do(rows, limits, moved)
-        raise typer.Exit(1)
 
 
 def _say_what_would_do(rows: "DecidedRows", limits: "Limits", shift: "Shift | None") -> None:
@@ -195,8 +250,6 @@ def _print_plan(plan: dict[str, int | None], json_output: bool) -> None:
 
 
 def _write(path: Path, document: object) -> None:
-    import json
-
     from fairsmooth._atomic import write_bytes
 
     text = json.dumps(document, ensure_ascii=False, allow_nan=False, indent=1)

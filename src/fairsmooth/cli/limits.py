@@ -1,5 +1,6 @@
 """Options that set limits on gaps, and the rows that they are tested on."""
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -64,6 +65,40 @@ def limits_of(
         impact_ratio=min_ratio,
         confidence=confidence,
     )
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What training is asked to guarantee; ``limits`` is None for nothing."""
+
+    limits: "Limits | None" = None
+    shift: "Shift | None" = None
+    aim: float = 0.9
+
+    @classmethod
+    def of(
+        cls,
+        gap: float | None,
+        odds: float | None,
+        ratio: float | None,
+        confidence: float,
+        shift: str | None,
+        aim: float,
+    ) -> "Wanted":
+        """Return what the options of ``train`` ask for."""
+        if (gap, odds, ratio) == (None, None, None):
+            if shift is not None:
+                raise InputError("Expected --shift with a limit to guarantee, got it alone.")
+            return cls()
+        return cls(limits_of(gap, odds, ratio, confidence), parse_shift(shift), aim)
+
+    def refuse_beside(self, parity: str | None, weight: float | None) -> None:
+        """Refuse a parity term that the search would choose itself."""
+        if self.limits is not None and (parity is not None or weight is not None):
+            raise InputError(
+                "Expected the search to choose the parity term, got --parity beside a guarantee. "
+                "Leave out --parity and --parity-weight."
+            )
 
 
 def parse_shift(text: str | None) -> "Shift | None":

@@ -71,7 +71,8 @@ def command(
     loaded = None if path is None else TableModel.load(path)
     rule = _rule(path, scores, threshold)
     monitor = _monitor(state, limits, rule)
-    table, notes = read(table_path, sep=sep, decimal=decimal, encoding=encoding)
+    text = () if loaded is None else loaded.text_columns
+    table, notes = read(table_path, text=text, sep=sep, decimal=decimal, encoding=encoding)
     rows = decided_rows(
         loaded, table, scores=scores, label=label, positive=positive, sensitive=sensitive,
         threshold=threshold, unknown=unknown,

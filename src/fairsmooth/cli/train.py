@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from fairsmooth.cli.limits import Confidence, MinRatio, ShiftOption, limits_of, parse_shift
+from fairsmooth.cli.limits import Confidence, MinRatio, ShiftOption, Wanted
 from fairsmooth.cli.options import (
     Columns,
     Data,
@@ -26,7 +26,6 @@ from fairsmooth.cli.options import (
     parity_weight_of,
     parse_widths,
 )
-from fairsmooth.exceptions import InputError
 
 NAME = "train"
 
@@ -98,22 +97,15 @@ def command(
     """
     from fairsmooth.cli.targets import require_target
 
-    asked = (guarantee_dp, guarantee_eo, min_ratio) != (None, None, None)
-    limits = limits_of(guarantee_dp, guarantee_eo, min_ratio, confidence) if asked else None
-    if not asked and shift is not None:
-        raise InputError("Expected --shift with a limit to guarantee, got it alone.")
-    if asked and (parity is not None or parity_weight is not None):
-        raise InputError(
-            "Expected the search to choose the parity term, got --parity beside a guarantee. "
-            "Leave out --parity and --parity-weight."
-        )
+    wanted = Wanted.of(guarantee_dp, guarantee_eo, min_ratio, confidence, shift, aim)
+    wanted.refuse_beside(parity, parity_weight)
     weight = parity_weight_of(parity, parity_weight)
     widths = parse_widths(hidden)
     require_target(output, inputs=[data])
     # What is wrong with the options is said before torch is loaded.
     from fairsmooth.cli.output import say
     from fairsmooth.cli.reading import read, roles_of
-    from fairsmooth.cli.training import print_fitted, train, train_guaranteed
+    from fairsmooth.cli.training import print_fitted, train
     from fairsmooth.estimator import FairSmoothClassifier
 
     classifier = FairSmoothClassifier(
@@ -132,12 +124,7 @@ def command(
     )
     table, notes = read(data, sep=sep, decimal=decimal, encoding=encoding)
     how = {"columns": columns, "test_size": test_size, "seed": seed, "strict": strict}
-    if limits is None:
-        fitted = train(table, roles, classifier, **how)
-    else:
-        fitted = train_guaranteed(
-            table, roles, classifier, limits, shift=parse_shift(shift), aim=aim, **how
-        )
+    fitted = train(table, roles, classifier, wanted=wanted, **how)
     fitted.model.save(output)
     print_fitted(fitted, json_output, notes=notes)
     say(f"Wrote {output}.")

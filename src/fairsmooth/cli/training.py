@@ -6,6 +6,7 @@ from typing import Any
 import pandas as pd
 import typer
 
+from fairsmooth.cli.limits import Wanted
 from fairsmooth.cli.output import (
     print_certificate,
     print_json,
@@ -18,50 +19,36 @@ from fairsmooth.cli.output import (
 from fairsmooth.data.roles import Roles
 from fairsmooth.estimator import FairSmoothClassifier
 from fairsmooth.exceptions import NoGuarantee
-from fairsmooth.guarantees import Limits
 from fairsmooth.tables.fitting import Fitted, fit_table
 from fairsmooth.tables.guaranteed import fit_guaranteed
 
 
 def train(
-    table: pd.DataFrame, roles: Roles, classifier: FairSmoothClassifier, **options: Any
-) -> Fitted:
-    """Run a training while a bar on standard error tells how far it is."""
-    with progress("learning the columns", total=classifier.max_iter) as update:
-        classifier.callback = lambda record: update(completed=record.step)
-        fitted = fit_table(
-            table,
-            roles,
-            classifier=classifier,
-            step=lambda text: update(description=text),
-            **options,
-        )
-        classifier.callback = None
-    return fitted
-
-
-def train_guaranteed(
     table: pd.DataFrame,
     roles: Roles,
     classifier: FairSmoothClassifier,
-    limits: Limits,
+    *,
+    wanted: Wanted = Wanted(),  # noqa: B008 - frozen
     **options: Any,
 ) -> Fitted:
-    """Train to a guarantee; exit code 3 and no model if there is none."""
-    try:
-        with progress("learning the columns") as update:
-            return fit_guaranteed(
-                table,
-                roles,
-                limits,
-                classifier=classifier,
-                step=lambda text: update(description=text),
-                tell=say,
-                **options,
-            )
-    except NoGuarantee as error:
-        say(str(error))
-        raise typer.Exit(3) from error
+    """Run a training while a bar on standard error tells how far it is.
+
+    If a guarantee is wanted and cannot be had, the exit code is 3 and there is no model.
+    """
+    with progress("learning the columns", total=classifier.max_iter) as update:
+        classifier.callback = lambda record: update(completed=record.step)
+        how = {"classifier": classifier, "step": lambda text: update(description=text), **options}
+        try:
+            if wanted.limits is None:
+                fitted = fit_table(table, roles, **how)
+            else:
+                how |= {"shift": wanted.shift, "aim": wanted.aim, "tell": say}
+                fitted = fit_guaranteed(table, roles, wanted.limits, **how)
+        except NoGuarantee as error:
+            say(str(error))
+            raise typer.Exit(3) from error
+        classifier.callback = None
+    return fitted
 
 
 def print_fitted(fitted: Fitted, json_output: bool, *, notes: Sequence[str] = ()) -> None:

@@ -14,7 +14,7 @@ import pandas as pd
 from fairsmooth import _validate
 from fairsmooth.data.roles import Roles
 from fairsmooth.estimator import FairSmoothClassifier
-from fairsmooth.exceptions import NoGuarantee
+from fairsmooth.exceptions import InputError, NoGuarantee
 from fairsmooth.guarantees import GapGuarantee, Limits
 from fairsmooth.guarantees.claims import Shift
 from fairsmooth.persistence import model_digest
@@ -55,6 +55,10 @@ def fit_guaranteed(
         Told, before the safety rows are opened, how likely they are to guarantee the choice.
     """
     began = time.perf_counter()
+    if not isinstance(limits, Limits):
+        raise InputError(
+            f"Expected guarantee as Limits(demographic_parity=0.05) or the like, got {limits!r}."
+        )
     _validate.in_range(0.5, 0.999, aim=aim)
     step("learning the columns")
     parts = Parts.of(

@@ -206,7 +206,7 @@ def test_a_classifier_without_encoder_predicts_its_own_columns(tmp_path):
 
 def test_refuses_what_it_cannot_do(model, table):
     for options, message in (
-        ({"guarantee": "x"}, "Expected guarantee=None"),
+        ({"guarantee": "x"}, "Expected guarantee as Limits"),
         ({"unknown": "maybe"}, "Expected unknown to be one of"),
         ({"columns": "maybe"}, "Expected columns to be one of"),
         ({"test_size": 1.5}, "Expected test_size between"),
