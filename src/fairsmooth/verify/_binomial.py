@@ -10,11 +10,11 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
+from typing import Any
 
 import numpy as np
 from flint import arb, ctx
 from numpy.typing import NDArray
-from scipy.special import betainccinv, betaincinv
 
 Floats = NDArray[np.float64]
 
@@ -24,6 +24,14 @@ _UNIT = 2.0**-53
 _REACH, _EXTRA = 8.0, 40.0
 # Quantiles from scipy are hints; they are moved by this much and then proved.
 _HINT = 1e-9
+
+
+def _quantile(a: Any, b: Any, error: float, *, upper: bool) -> Any:
+    """Return a quantile of the beta distribution, as a hint only."""
+    # Loaded when asked for: verifying a certificate should not wait for scipy.
+    from scipy.special import betainccinv, betaincinv
+
+    return betainccinv(a, b, error) if upper else betaincinv(a, b, error)
 
 
 def up(ball: arb) -> float:
@@ -98,11 +106,11 @@ class Binomial:
         x, n, target = self.successes, self.trials, float(error)
         low, high = 0.0, 1.0
         if x > 0:
-            low = float(betaincinv(x, n - x + 1, target)) * (1.0 - _HINT)
+            low = float(_quantile(x, n - x + 1, target, upper=False)) * (1.0 - _HINT)
             if not self.tail_up(x, low, upward=True) <= down(exact(error)):
                 low = 0.0
         if x < n:
-            high = min(1.0, float(betainccinv(x + 1, n - x, target)) * (1.0 + _HINT))
+            high = min(1.0, float(_quantile(x + 1, n - x, target, upper=True)) * (1.0 + _HINT))
             if not self.tail_up(x, high, upward=False) <= down(exact(error)):
                 high = 1.0
         return low, high
@@ -174,7 +182,8 @@ class Window:
     def upper_ends(self, error: Fraction) -> Floats:
         """Return lower bounds on the Clopper-Pearson upper ends over the window; increasing."""
         n, x = self.binomial.trials, self.counts.astype(np.float64)
-        hints = betainccinv(x + 1.0, np.maximum(n - x, 0.5), float(error)) * (1.0 - _HINT)
+        ends = _quantile(x + 1.0, np.maximum(n - x, 0.5), float(error), upper=True)
+        hints = ends * (1.0 - _HINT)
         hints = np.where(x < n, hints, 1.0)
         # P(X <= x) at the hint is at least the error, so the end is at least the hint.
         sums = self._tails(hints, upward=False)
@@ -185,7 +194,8 @@ class Window:
     def lower_ends(self, error: Fraction) -> Floats:
         """Return upper bounds on the Clopper-Pearson lower ends over the window; increasing."""
         n, x = self.binomial.trials, self.counts.astype(np.float64)
-        hints = betaincinv(np.maximum(x, 0.5), n - x + 1.0, float(error)) * (1.0 + _HINT)
+        ends = _quantile(np.maximum(x, 0.5), n - x + 1.0, float(error), upper=False)
+        hints = ends * (1.0 + _HINT)
         hints = np.where(x > 0, np.minimum(hints, 1.0), 0.0)
         sums = self._tails(hints, upward=True)
         proved = (sums >= _above(error)) | (x == 0)
