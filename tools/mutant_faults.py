@@ -11,8 +11,9 @@ BOUNDS, EXACT = "src/fairsmooth/verify/_bounds.py", "src/fairsmooth/verify/_exac
 CHECKS = "src/fairsmooth/verify/_checks.py"
 INTERVALS = "src/fairsmooth/metrics/intervals.py"
 GAPS = "src/fairsmooth/metrics/gap_intervals.py"
-EPSILON, SHIFT = "src/fairsmooth/metrics/epsilon.py", "src/fairsmooth/metrics/shift.py"
-WORST = "src/fairsmooth/metrics/worst_case.py"
+EPSILON = "src/fairsmooth/metrics/auditing/epsilon.py"
+SHIFT = "src/fairsmooth/metrics/shift/audit.py"
+WORST = "src/fairsmooth/metrics/shift/worst_case.py"
 
 BY_HAND = ("tests/unit/core/test_certificate.py",)
 PROPERTIES = ("tests/property/test_certificate.py",)
@@ -23,8 +24,8 @@ OF_LIKELIHOOD = ("tests/unit/training/test_likelihood.py",)
 OF_BOUNDS = ("tests/unit/verify/test_bounds.py",)
 OF_INTERVALS = ("tests/unit/metrics/test_intervals.py",)
 OF_GAPS = ("tests/unit/metrics/test_gap_intervals.py",)
-OF_EPSILON = ("tests/unit/metrics/test_epsilon.py",)
-OF_WORST = ("tests/unit/metrics/test_worst_case.py", "tests/theory/test_shift.py")
+OF_EPSILON = ("tests/unit/metrics/auditing/test_epsilon.py",)
+OF_WORST = ("tests/unit/metrics/shift/test_worst_case.py", "tests/theory/test_shift.py")
 
 FAULTS = (
     # core: the certificate
@@ -58,9 +59,9 @@ FAULTS = (
     ),
     Fault(
         "neighbours-not-compared",
-        CERTIFICATE,
-        "for i in range(len(parameters)) for j in range(i))",
-        "for i in range(len(parameters)) for j in range(i - 1))",
+        OUTWARD,
+        "_squares(scaled[i + 1 :] - scaled[i]).max()",
+        "_squares(scaled[i + 1 :] - scaled[i + 1]).max()",
         BY_HAND,
     ),
     Fault(
@@ -74,8 +75,8 @@ FAULTS = (
     Fault(
         "norm-rounds-down",
         OUTWARD,
-        "norm * (1.0 + (len(vector) + 8) * _UNIT)",
-        "norm * (1.0 - (len(vector) + 8) * _UNIT)",
+        "margin = 1.0 + (math.ceil(",
+        "margin = 1.0 - (math.ceil(",
         PROPERTIES,
     ),
     Fault(
@@ -110,8 +111,8 @@ FAULTS = (
     Fault(
         "mean-of-all-but-one",
         PARAMETERS,
-        "first + (group_parameters - first).mean(axis=0)",
-        "first + (group_parameters[1:] - first).mean(axis=0)",
+        "ordered_sum(group_parameters - first) / len(group_parameters)",
+        "ordered_sum(group_parameters - first) / (len(group_parameters) - 1)",
         BY_HAND,
     ),
     Fault(
@@ -258,16 +259,16 @@ FAULTS = (
         OF_INTERVALS,
     ),
     Fault(
-        "bernstein-one-sided-variance",
+        "both-bounds-spend-the-whole-error",
         INTERVALS,
-        "np.sqrt(2.0 * sample.var(ddof=1) * log_term / n)",
-        "np.sqrt(1.0 * sample.var(ddof=1) * log_term / n)",
+        "bernstein_radius(squares, n, error / 2.0)",
+        "bernstein_radius(squares, n, error)",
         OF_INTERVALS,
     ),
     Fault(
         "gap-error-not-divided",
         GAPS,
-        "error=tail / contrasts, side=-1.0",
+        "error=tail / n_contrasts, side=-1.0",
         "error=tail, side=-1.0",
         OF_GAPS,
     ),
@@ -318,6 +319,6 @@ FAULTS = (
         SHIFT,
         "np.argsort(-correlations, kind",
         "np.argsort(correlations, kind",
-        ("tests/unit/metrics/test_shift.py",),
+        ("tests/unit/metrics/shift/test_shift.py",),
     ),
 )

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from fairsmooth._types import Floats
-from fairsmooth.core.certificate import group_text
+from fairsmooth.core.labels import group_text
+from fairsmooth.core.outward import upper_text
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,14 +75,10 @@ class AttackResult:
 
     def __str__(self) -> str:
         verdict = "VIOLATES its bound" if self.violates else "within its bound"
-        proved = "" if self.ceiling is None else f", proved at most {_up(self.ceiling)}"
+        proved = "" if self.ceiling is None else f", proved at most {upper_text(self.ceiling, 6)}"
+        bound, paper_bound = (upper_text(b, 6) for b in (self.bound, self.paper_bound))
         return (
-            f"{group_text(self.group)} ({self.where}): gap {self.gap:.6f} of {_up(self.bound)} "
-            f"({self.ratio:.1%}), {verdict}{proved}; the paper's is {_up(self.paper_bound)}; "
+            f"{group_text(self.group)} ({self.where}): gap {self.gap:.6f} of {bound} "
+            f"({self.ratio:.1%}), {verdict}{proved}; the paper's is {paper_bound}; "
             f"{self.seconds:.2f} s"
         )
-
-
-def _up(bound: float) -> str:
-    """Write a bound so that what is written is one too."""
-    return f"{math.ceil(bound * 1e6) / 1e6:.6f}" if math.isfinite(bound) else "none"
