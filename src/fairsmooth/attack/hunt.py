@@ -25,7 +25,7 @@ class Hunt(Protocol):
 
     done: bool
 
-    def pursue(self, generator: torch.Generator, *, deadline: float) -> None:
+    def advance(self, generator: torch.Generator, *, deadline: float) -> None:
         """Look until the deadline, or until this round is over."""
 
     def result(self) -> AttackResult:
@@ -43,7 +43,7 @@ class Solution:
     x: Floats | None = None
     ceiling: float = 1.0
 
-    def pursue(self, generator: torch.Generator, *, deadline: float) -> None:
+    def advance(self, generator: torch.Generator, *, deadline: float) -> None:
         """Solve; the deadline only keeps the proof from becoming finer."""
         begun = time.monotonic()
         self.x, self.ceiling = worst_linear_input(self.target, self.position, deadline=deadline)
@@ -69,7 +69,7 @@ class Pursuit:
     gap: float = -1.0
     best: Tensor | None = None
 
-    def pursue(self, generator: torch.Generator, *, deadline: float) -> None:
+    def advance(self, generator: torch.Generator, *, deadline: float) -> None:
         """Climb from new starts, and from around the best input so far.
 
         A round takes a part of the time, so that later ones can start from what it has found.

@@ -90,7 +90,7 @@ def attack(
                 break
             # An equal share of what is left, so that slow hunts do not starve later ones.
             deadline = now + (end - now) / (len(waiting) - done)
-            hunt.pursue(torch_generator(random_state, "attack", turn, round_), deadline=deadline)
+            hunt.advance(torch_generator(random_state, "attack", turn, round_), deadline=deadline)
         if not waiting or time.monotonic() > end:
             break
     return tuple(hunt.result() for hunt in hunts)
