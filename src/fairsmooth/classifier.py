@@ -12,6 +12,7 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from fairsmooth._types import Floats, Labels
+from fairsmooth.core.rule import RuleHolder
 from fairsmooth.data.groups import Groups, encode_groups, require_trainable
 from fairsmooth.exceptions import InputError
 
@@ -143,3 +144,52 @@ def both_classes(scores: Floats) -> Floats:
     np.subtract(1.0, scores, out=stacked[:, 0])
     stacked[:, 1] = scores
     return stacked
+
+
+class RuleClassifier(RuleHolder, GroupClassifier):
+    """A classifier whose predictions come from one frozen rule: its own, and every group's."""
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the label of every row: the positive one where its score exceeds the threshold."""
+        scores = self._scores(self._checked(X))
+        return np.asarray(self.classes_[(scores > self.threshold_).astype(np.intp)])
+
+    def predict_proba_group(self, X: Any, group: Hashable) -> Floats:
+        """Return the probabilities that the group's own smooth classifier gives, shape (n, 2)."""
+        rows, position = self._checked(X), self._position(group)
+        return both_classes(self.rule_.scores(rows, self.group_parameters_[position]))
+
+    def predict_proba_free(self, X: Any, group: Hashable) -> Floats:
+        """Return the probabilities of the group's classifier trained without the tie."""
+        rows, position = self._checked(X), self._position(group)
+        if self.free_group_parameters_ is None:
+            raise InputError("Expected a model fitted with free_reference=True, got one without.")
+        return both_classes(self.rule_.scores(rows, self.free_group_parameters_[position]))
+
+    def predict_interval(self, X: Any) -> Floats:
+        """Return the certified interval of every group's own score, shape (n, K, 2).
+
+        The error of computing the overall score is allowed for: near 0 and 1 a tiny
+        error of the score moves the interval a long way. For linear models and one hidden
+        layer that error is proven, but for two parts that are measured: the complex error
+        function (2e-10 per unit), and, where a row's scales are too far apart for equal
+        steps, the rule of growing intervals. Where smoothing is sampled, each row's interval
+        holds with 99 % confidence over the draws.
+        """
+        return self.predict_with_interval(X)[1]
+
+    def predict_with_interval(self, X: Any) -> tuple[Floats, Floats]:
+        """Return the overall score (n,), as ``predict_proba`` has it, and :meth:`predict_interval`.
+
+        Each row is smoothed once, where one way of smoothing gives both.
+        """
+        return self.rule_.scores_and_intervals(self._checked(X))
+
+    def _scores(self, X: Floats) -> Floats:
+        return self.rule_.scores(X, self.rule_.parameters)
+
+    def _position(self, group: Hashable) -> int:
+        check_is_fitted(self)
+        if group not in self.groups_:
+            raise InputError(f"Expected group to be one of {list(self.groups_)}, got {group!r}.")
+        return self.groups_.index(group)

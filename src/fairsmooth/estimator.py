@@ -1,23 +1,18 @@
 """FairSmoothClassifier: validate, train, certify, predict."""
 
-from collections.abc import Hashable
 from dataclasses import replace
 from typing import Any, Self
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 from torch import nn
 
 from fairsmooth._types import Floats, Labels
-from fairsmooth.classifier import GroupClassifier, both_classes
+from fairsmooth.classifier import RuleClassifier
 from fairsmooth.core.architecture import ModuleNetwork
 from fairsmooth.core.build import AnyNetwork, build
 from fairsmooth.core.module_checks import require_one_logit_per_row
-from fairsmooth.core.rule import FittedRule, RuleHolder
+from fairsmooth.core.rule import FittedRule
 from fairsmooth.data.groups import Groups
-from fairsmooth.exceptions import InputError
 from fairsmooth.training.fit import train
 from fairsmooth.training.history import Report, TrainingStep
 from fairsmooth.training.settings import LINKS, SMOOTHINGS, SOLVERS, Settings
@@ -26,7 +21,7 @@ from fairsmooth.training.threshold import choose_threshold
 __all__ = ["LINKS", "SMOOTHINGS", "SOLVERS", "FairSmoothClassifier"]
 
 
-class FairSmoothClassifier(RuleHolder, GroupClassifier):
+class FairSmoothClassifier(RuleClassifier):
     r"""A classifier with an input-agnostic certificate of group fairness.
 
     Each group ``k`` gets its own classifier :math:`f(x; W_k)`, smoothed by Gaussian
@@ -215,42 +210,6 @@ class FairSmoothClassifier(RuleHolder, GroupClassifier):
         self.verbose = verbose
         self.callback = callback
 
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Return the label of every row: the positive one where its score exceeds the threshold."""
-        scores = self._scores(self._checked(X))
-        return np.asarray(self.classes_[(scores > self.threshold_).astype(np.intp)])
-
-    def predict_proba_group(self, X: Any, group: Hashable) -> Floats:
-        """Return the probabilities that the group's own smooth classifier gives, shape (n, 2)."""
-        rows, position = self._checked(X), self._position(group)
-        return both_classes(self.rule_.scores(rows, self.group_parameters_[position]))
-
-    def predict_proba_free(self, X: Any, group: Hashable) -> Floats:
-        """Return the probabilities of the group's classifier trained without the tie."""
-        rows, position = self._checked(X), self._position(group)
-        if self.free_group_parameters_ is None:
-            raise InputError("Expected a model fitted with free_reference=True, got one without.")
-        return both_classes(self.rule_.scores(rows, self.free_group_parameters_[position]))
-
-    def predict_interval(self, X: Any) -> Floats:
-        """Return the certified interval of every group's own score, shape (n, K, 2).
-
-        The error of computing the overall score is allowed for: near 0 and 1 a tiny
-        error of the score moves the interval a long way. For linear models and one hidden
-        layer that error is proven, but for two parts that are measured: the complex error
-        function (2e-10 per unit), and, where a row's scales are too far apart for equal
-        steps, the rule of growing intervals. Where smoothing is sampled, each row's interval
-        holds with 99 % confidence over the draws.
-        """
-        return self.predict_with_interval(X)[1]
-
-    def predict_with_interval(self, X: Any) -> tuple[Floats, Floats]:
-        """Return the overall score (n,), as ``predict_proba`` has it, and :meth:`predict_interval`.
-
-        Each row is smoothed once, where one way of smoothing gives both.
-        """
-        return self.rule_.scores_and_intervals(self._checked(X))
-
     def set_parameters(
         self,
         architecture: AnyNetwork,
@@ -307,15 +266,6 @@ class FairSmoothClassifier(RuleHolder, GroupClassifier):
             held_out = result.held_out
             chosen = choose_threshold(self._scores(X[held_out]), y[held_out])
             self.rule_ = replace(self.rule_, threshold=chosen)
-
-    def _scores(self, X: Floats) -> Floats:
-        return self.rule_.scores(X, self.rule_.parameters)
-
-    def _position(self, group: Hashable) -> int:
-        check_is_fitted(self)
-        if group not in self.groups_:
-            raise InputError(f"Expected group to be one of {list(self.groups_)}, got {group!r}.")
-        return self.groups_.index(group)
 
     def _settings(self) -> Settings:
         names = Settings.__dataclass_fields__.keys() - {"seed", "hold_out"}

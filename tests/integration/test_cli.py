@@ -236,6 +236,7 @@ def test_a_new_category_at_prediction_is_named(folder, capsys, tmp_path, table):
         "--strict",
     )  # fmt: skip
     assert "Row 1: " in line
+    assert "--unknown ignore" in line
     assert "degree" in line
     assert "doctor" in line
     assert not (tmp_path / "p.csv").exists()

@@ -17,6 +17,7 @@ from fairsmooth.cli.limits import (
     limits_of,
     model_and_data,
     parse_shift,
+    refuse_options_of_a_model,
 )
 from fairsmooth.cli.options import Decimal, Encoding, Json, Positive, Separator, Unknown
 from fairsmooth.exceptions import InputError
@@ -85,11 +86,8 @@ def command(
     if model is None:
         raise InputError("Expected a model and a table, or a table and --scores, got neither.")
     path, table_path = model_and_data(model, data, scores)
-    if path is not None and (label or positive or sensitive or threshold is not None):
-        raise InputError(
-            "Expected label, groups and threshold from the model, got options for them too. "
-            "Leave out --label, --positive, --sensitive and --threshold."
-        )
+    if path is not None:
+        refuse_options_of_a_model(label, positive, sensitive, threshold)
     if output is not None:
         require_target(output, inputs=[table_path, *([] if path is None else [path])])
     from fairsmooth.persistence import file_digest

@@ -53,7 +53,8 @@ def command(
         "keep": keep or (), "threshold": threshold, "unknown": unknown, "strict": strict,
     })  # fmt: skip
     with progress("counting") as update:
-        update(total=count_rows(data, **options), description="predicting")
+        total = count_rows(data, **options)
+        update(total=total, description="predicting")
         try:
             rows = write_chunks(output, work.chunks(update, with_reasons=False))
         except _Reasons:
@@ -61,7 +62,7 @@ def command(
             update(completed=0)
             rows = write_chunks(output, work.chunks(update, with_reasons=True))
     print_notes(notes)
-    say(f"Wrote {rows:,} rows to {output}.")
+    say(f"Wrote {rows:,} of {total:,} rows to {output}.")
     if work.n_unscored:
         say(f"{work.n_unscored:,} of them could not be scored; the column 'reason' says why.")
 

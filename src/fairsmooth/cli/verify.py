@@ -111,8 +111,8 @@ def _target(saved: "SavedModel") -> "Target":
         classifier.architecture_,
         classifier.group_parameters_,
         classifier.parameters_,
-        sigma=classifier.sigma,
-        link=classifier.link,
+        sigma=classifier.rule_.sigma,
+        link=classifier.rule_.link,
         groups=classifier.groups_,
     )
 

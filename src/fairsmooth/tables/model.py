@@ -22,8 +22,6 @@ from fairsmooth.tables.auditing import AuditedRows, known_rows
 from fairsmooth.tables.provenance import Provenance
 from fairsmooth.tables.scoring import Reasons, kept_columns, matrix_of, refuse_reasons, score
 
-_MEASURED = ("accuracy", "demographic_parity", "equalized_odds_sum", "equalized_odds_max")
-
 
 @dataclass(frozen=True)
 class TableModel:
@@ -248,20 +246,9 @@ class TableModel:
 
     def summary(self) -> str:
         """Say in plain words what the model is, what is certified, and what was measured."""
-        known = self.provenance
-        lines = [] if known is None else known.lines()
-        lines += str(self.certificate).splitlines()
-        lines += [] if self.guarantee is None else str(self.guarantee).splitlines()
-        if self.measured is not None:
-            figures = self.measured.summary()
-            lines.append(f"Measured on {self.measured.n_rows:,} held-out rows:")
-            lines += [
-                f"  {name.replace('_', ' ')}: {figures[name]:.4f}"
-                for name in _MEASURED
-                if figures[name] is not None
-            ]
-        lines += [] if known is None else [f"Note: {note}" for note in known.notes]
-        return "\n".join(lines)
+        from fairsmooth.tables.words import in_words
+
+        return "\n".join(in_words(self))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to one file, atomically; nothing in it is code."""

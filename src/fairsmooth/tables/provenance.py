@@ -138,8 +138,9 @@ class Provenance:
 
     def _when(self) -> str:
         library = self.versions.get("fairsmooth")
-        by = f" with fairsmooth {library}" if library else ""
-        return (f" on {self.date}" if self.date else "") + by
+        known = [self.date] if self.date else []
+        known += [f"fairsmooth {library}"] if library else []
+        return f" ({', '.join(known)})" if known else ""
 
 
 def library_versions() -> dict[str, str]:

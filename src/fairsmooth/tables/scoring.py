@@ -69,7 +69,9 @@ def refuse_reasons(reasons: Reasons, *, first_row: int = 0) -> None:
     bad = np.flatnonzero([reason is not None for reason in reasons])
     if len(bad):
         more = f" {len(bad) - 1} more rows cannot be used." if len(bad) > 1 else ""
-        raise InputError(f"Row {first_row + int(bad[0]) + 1}: {reasons[bad[0]]}.{more}")
+        new = "not seen in training" in reasons[bad[0]]
+        remedy = " Correct them, or use unknown='ignore'." if new else ""
+        raise InputError(f"Row {first_row + int(bad[0]) + 1}: {reasons[bad[0]]}.{more}{remedy}")
 
 
 def with_reason_column(scored: pd.DataFrame) -> pd.DataFrame:

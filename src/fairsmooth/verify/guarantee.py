@@ -3,16 +3,10 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import permutations
 from typing import Any
 
-from flint import arb
-
 from fairsmooth.exceptions import InputError
-from fairsmooth.verify._binomial import Binomial
-from fairsmooth.verify._pairs import Pair, Question
-from fairsmooth.verify._scores import mean_interval
-from fairsmooth.verify._shifts import Shift
+from fairsmooth.verify._proofs import families_of, proves_bound, proves_radius
 from fairsmooth.verify._statement import (
     DIVERGENCES,
     QUANTITIES,
@@ -132,7 +126,7 @@ def _series(statement: Statement, cells: tuple[Cell, ...]) -> Check:
     if not statement.holds:
         return Check("series", True, f"try {statement.attempt} claims nothing: it did not pass")
     for claim in statement.claims:
-        if not _proves_bound(statement, claim, cells, claim.limit):
+        if not proves_bound(statement, claim, cells, claim.limit):
             return Check(
                 "series", False, f"Expected {claim.name} within {claim.limit}, not proved."
             )
@@ -166,7 +160,7 @@ def _gather(found: dict[str, Any], key: str, value: Any, pick: Any) -> None:
 
 
 def _claim_checks(statement: Statement, claim: Stated, cells: tuple[Cell, ...]) -> Iterator[Check]:
-    families = _families(claim, cells)
+    families = families_of(claim, cells)
     if any(len(family) < 2 for family in families):
         yield Check(claim.name, False, "Expected counts of two groups or more, got fewer.")
         return
@@ -180,7 +174,7 @@ def _claim_checks(statement: Statement, claim: Stated, cells: tuple[Cell, ...]) 
     if not _measured_agrees(statement, claim, families, empty):
         yield Check(claim.name, False, f"Expected the counts' value, got {claim.measured!r}.")
         return
-    proved = _proves_bound(statement, claim, cells, claim.bound)
+    proved = proves_bound(statement, claim, cells, claim.bound)
     side = "at least" if ratio else "at most"
     detail = (
         f"{side} {claim.bound!r}"
@@ -189,11 +183,6 @@ def _claim_checks(statement: Statement, claim: Stated, cells: tuple[Cell, ...]) 
     )
     yield Check(claim.name, proved, detail)
     yield _radius_check(statement, claim, families, empty)
-
-
-def _families(claim: Stated, cells: tuple[Cell, ...]) -> list[list[Cell]]:
-    labels = QUANTITIES[claim.quantity][0]
-    return [[c for c in cells if c.place == claim.place and c.label == label] for label in labels]
 
 
 def _rate(cell: Cell, *, scores: bool) -> Fraction:
@@ -215,60 +204,6 @@ def _measured_agrees(
     return abs(value - Fraction(claim.measured)) <= _MEASURED
 
 
-def _proves_bound(
-    statement: Statement, claim: Stated, cells: tuple[Cell, ...], value: float
-) -> bool:
-    families = _families(claim, cells)
-    _, ratio, summed = QUANTITIES[claim.quantity]
-    if (ratio and value <= 0.0) or (not ratio and value >= (2.0 if summed else 1.0)):
-        return True  # says nothing
-    if any(len(family) < 2 or any(c.rows == 0 for c in family) for family in families):
-        return False
-    shift = Shift(*statement.shift) if statement.shift else Shift()
-    if not summed:
-        asked = Question(ratio, shift, value)
-        return all(_proves(statement, f, asked, statement.error) for f in families)
-    parts = claim.parts or _split(statement, families, shift, value)
-    within = arb(parts[0]) + arb(parts[1]) <= arb(value)
-    return bool(within) and all(
-        _proves_part(statement, family, shift, part)
-        for family, part in zip(families, parts, strict=True)
-    )
-
-
-def _proves_part(statement: Statement, family: list[Cell], shift: Shift, gap: float) -> bool:
-    """Prove one gap of a sum of two, at half the error."""
-    asked = Question(False, shift, gap)
-    return gap >= 1.0 or _proves(statement, family, asked, statement.error / 2)
-
-
-def _split(
-    statement: Statement, families: list[list[Cell]], shift: Shift, value: float
-) -> tuple[float, ...]:
-    """Split a sum that states no parts: the least first gap that is proved, and the rest."""
-    low, high = 0.0, min(1.0, value)
-    for _ in range(24):
-        if high - low <= 1e-6:
-            break
-        middle = 0.5 * (low + high)
-        proved = _proves_part(statement, families[0], shift, middle)
-        low, high = (low, middle) if proved else (middle, high)
-    return high, max(0.0, (value - high) * (1.0 - 2.0**-50))
-
-
-def _proves(statement: Statement, family: list[Cell], asked: Question, error: Fraction) -> bool:
-    if statement.scores:
-        ends = [_score_ends(cell, error / 2) for cell in family]
-        return all(asked.kept(a[1], b[0]) for a, b in permutations(ends, 2))
-    cells = [Binomial(cell.positive, cell.rows) for cell in family]
-    return all(Pair(a, b, error).proves(asked) for a, b in permutations(cells, 2))
-
-
-def _score_ends(cell: Cell, error: Fraction) -> tuple[float, float]:
-    assert cell.mean is not None
-    return mean_interval(cell.rows, cell.mean, cell.variance, error)
-
-
 def _radius_check(
     statement: Statement, claim: Stated, families: list[list[Cell]], empty: bool
 ) -> Check:
@@ -276,46 +211,10 @@ def _radius_check(
     for divergence in DIVERGENCES:
         radius = float(claim.radius[divergence])
         # A radius of 0 says nothing.
-        if radius > 0.0 and (empty or not _proves_radius(statement, claim, families, divergence)):
+        if radius > 0.0 and (empty or not proves_radius(statement, claim, families, divergence)):
             return Check(
                 name,
                 False,
                 f"Expected a radius that the counts prove, got {radius!r} in {divergence}.",
             )
     return Check(name, True, ", ".join(f"{d} {claim.radius[d]:.4g}" for d in DIVERGENCES))
-
-
-def _proves_radius(
-    statement: Statement, claim: Stated, families: list[list[Cell]], divergence: str
-) -> bool:
-    _, ratio, summed = QUANTITIES[claim.quantity]
-    asked = Question(ratio, Shift(divergence, float(claim.radius[divergence])), claim.limit)
-    if summed:
-        return _boxes_keep_sum(statement, families, asked)
-    if statement.scores:
-        return all(_proves(statement, family, asked, statement.error) for family in families)
-    pairs = [
-        Pair(Binomial(a.positive, a.rows), Binomial(b.positive, b.rows), statement.error)
-        for family in families
-        for a, b in permutations(family, 2)
-    ]
-    return all(pair.proves_radius(asked) for pair in pairs)
-
-
-def _boxes_keep_sum(statement: Statement, families: list[list[Cell]], asked: Question) -> bool:
-    """Prove the radius of a sum of gaps from boxes, which hold at every radius at once."""
-    share = statement.error / 4
-    total = arb(0)
-    for family in families:
-        ends = [
-            _score_ends(c, share)
-            if statement.scores
-            else Binomial(c.positive, c.rows).interval(share)
-            for c in family
-        ]
-        gaps = [asked.worst(a[1], b[0]) for a, b in permutations(ends, 2)]
-        largest = arb(0)
-        for gap in gaps:
-            largest = largest.max(gap)
-        total = total + largest
-    return bool(total <= arb(asked.value))

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
+from fairsmooth.core.rule import FittedRule
 from fairsmooth.estimator import FairSmoothClassifier
 from fairsmooth.exceptions import InputError
 from fairsmooth.metrics.scored import score_rows
@@ -28,14 +29,14 @@ def test_every_row_is_smoothed_once_per_classifier(biased, monkeypatch):
         biased.X, biased.y, sensitive_features=biased.sensitive_features
     )
     passes = []
-    smooth = FairSmoothClassifier._smooth
+    smooth = FittedRule._smooth
 
     def counted(self, X, parameters, **options):
         passes.append(len(X))
         return smooth(self, X, parameters, **options)
 
     expected = model.predict_proba(biased.X)[:, 1], model.predict_interval(biased.X)
-    monkeypatch.setattr(FairSmoothClassifier, "_smooth", counted)
+    monkeypatch.setattr(FittedRule, "_smooth", counted)
     groups = biased.sensitive_features
     scored = score_rows(model, biased.X, biased.y, sensitive_features=groups)
     assert passes == [len(biased)] * (1 + len(model.groups_))

@@ -114,6 +114,7 @@ def test_summary_says_what_matters(model):
     for part in (
         "A row is selected where risk = 'good' is predicted; the other value is 'bad'.",
         "Groups: sex (not a feature).",
+        f"of the same table held out ({model.provenance.date}, fairsmooth ",
         "Fairness certificate, 2 groups",
         "held-out rows:",
         "demographic parity: 0.",
