@@ -104,8 +104,8 @@ def command(
         else:
             rows = None if standard is None else decided()
             done = _of_a_model(loaded, table, rows, standard, unknown=unknown, strict=strict)
-    print_notes([*notes, *done.notes])
     measured = [] if limits is None else gate(done.audit, limits)
+    print_notes([*notes, *done.notes])
     title = f"Audit of {scores if path is None else path.name} on {table_path.name}"
     _write(done, report, csv, title=title)
     _print(done, measured, time.perf_counter() - began, json_output)

@@ -20,6 +20,7 @@ from fairsmooth.data.roles import (
 )
 from fairsmooth.data.values import normal_texts
 from fairsmooth.estimator import FairSmoothClassifier
+from fairsmooth.exceptions import InputError
 from fairsmooth.metrics import Audit, audit
 from fairsmooth.tables.comparison import plain_regression, quietly
 from fairsmooth.tables.provenance import Provenance
@@ -90,6 +91,8 @@ def known_rows(
             _validate.known_column(name, list(table.columns), where="the table")
         notes.append(_NO_LABELS.format(roles.label))
     usable, dropped = usable_rows(table, roles, strict=strict)
+    if not usable.any():
+        raise InputError(f"Expected at least one row to audit, got none of {len(table)}.")
     y = known_label_codes(table[roles.label][usable], known.to_dict()) if labelled else None
     groups = sensitive_frame(table, roles)[usable]
     return KnownRows(usable, y, groups, (*notes, *dropped))

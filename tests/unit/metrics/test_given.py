@@ -1,5 +1,7 @@
 """Audits of scores and decisions alone, without labels, and of classifiers of all kinds."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -18,6 +20,18 @@ LABELLED = {"accuracy", "equalized_odds_sum", "true_positive_rate", "auc", "base
 
 def metrics_of(result):
     return {record.metric for record in result.records}
+
+
+def assert_alike(one, other):
+    """Compare records but for the last digits, which depend on the order of sums."""
+    numbers = ("value", "low", "high")
+    for name in numbers:
+        if getattr(other, name) is None:
+            assert getattr(one, name) is None
+            continue
+        assert getattr(one, name) == pytest.approx(getattr(other, name), rel=0, abs=1e-12)
+    fixed = dict.fromkeys(numbers, 0.0)
+    assert replace(one, **fixed) == replace(other, **fixed)
 
 
 def test_scores_give_what_the_classifier_gives(case):
@@ -66,10 +80,10 @@ def test_without_labels_a_classifier_gets_what_needs_none(case):
     assert not metrics_of(found) & LABELLED
     for metric in ("demographic_parity", "expected_demographic_parity", "impact_ratio",
                    "demographic_parity_noise_floor"):  # fmt: skip
-        assert found.find(metric) == usual.find(metric)
+        assert_alike(found.find(metric), usual.find(metric))
     for metric in ("selection_rate", "certified_agreement", "distance_from_own_selection_rate",
                    "epsilon_linf_all_rows", "impact_ratio"):  # fmt: skip
-        assert found.find(metric, "f") == usual.find(metric, "f")
+        assert_alike(found.find(metric, "f"), usual.find(metric, "f"))
     summary = found.summary()
     assert summary["accuracy"] is None
     assert summary["measured_gap"] == usual.summary()["measured_gap"]
@@ -167,12 +181,11 @@ def test_a_classifier_and_rows_do_not_mix(case):
         audit(y_score=[0.1, 0.9], sensitive_features=GROUPS, shift=True)
 
 
-def test_groups_of_several_columns_are_spelt_one_way():
-    frame = pd.DataFrame({"sex": ["f", "m"] * 30, "race": ["x", "x", "y"] * 20})
-    X = np.linspace(-1, 1, 60)[:, None]
-    y = (X[:, 0] > 0).astype(int)
-    clf = FairSmoothClassifier(max_iter=20).fit(
-        np.vstack([X, X]), np.r_[y, 1 - y], sensitive_features=pd.concat([frame, frame])
-    )
-    found = audit(clf, X, y, sensitive_features=frame)
-    assert any("group f|x " in statement.text for statement in found.statements)
+def test_groups_of_several_columns_are_spelt_one_way(probit_model):
+    groups = (("f", "x"), ("m", "y"))
+    frame = pd.DataFrame(list(groups) * 10, columns=["sex", "race"])
+    clf = probit_model([[1.0, 0.0], [0.9, 0.1]], sigma=0.5, groups=groups, free=np.ones((2, 2)))
+    found = audit(clf, np.linspace(-1, 1, 20)[:, None], [0, 1] * 10, sensitive_features=frame)
+    texts = [statement.text for statement in found.statements if statement.groups]
+    assert texts
+    assert all("f|x" in text or "m|y" in text for text in texts)
