@@ -276,7 +276,16 @@ OTHER_COMMANDS = {
     "predict model": "Missing",
     "predict model good.csv": "Missing option",
     "predict": "Missing",
-    "audit model": "Missing",
+    "audit model": "Expected a model and a table",
+    "audit model good.csv --scores years": "either a model or --scores",
+    "audit model good.csv --label hired": "from the model",
+    "audit model good.csv --csv out.csv": "--standard",
+    "audit model good.csv --standard eu": "nyc-ll144",
+    "audit model good.csv --max-dp -1": "demographic_parity",
+    "audit good.csv --scores years": "--sensitive",
+    "audit good.csv --scores years --sensitive sex": "go from",
+    "audit good.csv --scores none --sensitive sex": "'none'",
+    "audit good.csv --scores degree --sensitive sex": "Expected scores, or decisions",
     "audit": "Missing",
     "certificate": "Missing",
     "verify": "a model file or --guarantee",
@@ -360,7 +369,6 @@ def test_tables_that_cannot_be_predicted_strictly(refused, tmp_path, case):
 
 
 AUDITED = {
-    "no label": (without("hired"), (), "'hired'"),
     "no group": (without("sex"), (), "'sex'"),
     "a column less": (without("years"), (), "'years'"),
     "another label": (people().assign(hired="maybe"), (), "Expected the labels"),
@@ -371,7 +379,8 @@ AUDITED = {
     "a group missing, strictly": (
         people().assign(sex=[None, *people()["sex"][1:]]), ("--strict",), "row 1",
     ),
-    "no label in any row": (people().assign(hired=""), (), "Expected"),
+    "no label in any row, strictly": (people().assign(hired=""), ("--strict",), "row 1"),
+    "a limit that needs labels": (without("hired"), ("--max-eo", "0.1"), "--max-eo"),
     "no rows": (people()[:0], (), "Expected"),
     "a new category": (people().assign(degree="doctor"), (), "doctor"),
 }  # fmt: skip

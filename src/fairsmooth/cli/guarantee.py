@@ -19,6 +19,7 @@ from fairsmooth.cli.limits import (
     limits_of,
     model_and_data,
     parse_shift,
+    refuse_options_of_a_model,
 )
 from fairsmooth.cli.options import Decimal, Encoding, Json, Positive, Separator, Unknown
 from fairsmooth.exceptions import InputError
@@ -86,8 +87,14 @@ def command(
     if model is None:
         raise InputError("Expected a model and a table, or a table and --scores, got neither.")
     path, table_path = model_and_data(model, data, scores)
-    named = {"label": label, "positive": positive, "sensitive": sensitive, "threshold": threshold}
-    _refuse_two_sources(path, named)
+    named: dict[str, Any] = {
+        "label": label,
+        "positive": positive,
+        "sensitive": sensitive,
+        "threshold": threshold,
+    }
+    if path is not None:
+        refuse_options_of_a_model(**named)
     _require_output(output, path, table_path)
     how = {"sep": sep, "decimal": decimal, "encoding": encoding}
     safety = SafetyRows.read(path, table_path, scores=scores, unknown=unknown, how=how, **named)
@@ -155,14 +162,6 @@ class SafetyRows:
         known = None if self.model is None else self.model.provenance
         say(f"Note: {require_no_overlap(known, self.table, self.rows.digest)}")
         return guarantee_rows(self.rows, limits, shift=shift, attempt=attempt, facts=self.facts)
-
-
-def _refuse_two_sources(path: Path | None, named: dict[str, Any]) -> None:
-    if path is not None and any(value not in (None, []) for value in named.values()):
-        raise InputError(
-            "Expected label, groups and threshold from the model, got options for them too. "
-            "Leave out --label, --positive, --sensitive and --threshold."
-        )
 
 
 def _require_output(output: Path | None, path: Path | None, table_path: Path) -> None:

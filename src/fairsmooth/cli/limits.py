@@ -144,6 +144,17 @@ def decided_rows(
     )
 
 
+def refuse_options_of_a_model(
+    label: str | None, positive: str | None, sensitive: list[str] | None, threshold: float | None
+) -> None:
+    """Refuse what a model already says: its label, groups and threshold."""
+    if label or positive or sensitive or threshold is not None:
+        raise InputError(
+            "Expected label, groups and threshold from the model, got options for them too. "
+            "Leave out --label, --positive, --sensitive and --threshold."
+        )
+
+
 def model_and_data(
     first: Path, second: Path | None, scores: str | None
 ) -> tuple[Path | None, Path]:

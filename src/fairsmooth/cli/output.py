@@ -71,8 +71,8 @@ def print_notes(notes: Sequence[str]) -> None:
         say(f"Note: {for_the_command_line(note)}")
 
 
-def print_summary(summary: Mapping[str, Any]) -> None:
-    """Print the figures of an audit, then one row per group."""
+def print_summary(summary: Mapping[str, Any], *, more: bool = False) -> None:
+    """Print the figures of an audit, then one row per group; with ``more``, a second such table."""
     overall = Table(title="Audit", title_justify="left")
     overall.add_column("measure")
     overall.add_column("value", justify="right")
@@ -80,15 +80,21 @@ def print_summary(summary: Mapping[str, Any]) -> None:
         if summary.get(name) is not None:
             overall.add_row(label, cell(name, summary[name]))
     results.print(overall)
-    groups = Table(title="By group", title_justify="left")
-    columns = [name for name in _BY_GROUP if any(name in row for row in summary["groups"])]
-    groups.add_column("group")
+    _print_groups("By group", _BY_GROUP, summary["groups"])
+    if more:
+        _print_groups("By group: ratios, labels and scores", _MORE_BY_GROUP, summary["groups"])
+
+
+def _print_groups(title: str, names: Mapping[str, str], rows: Sequence[Mapping[str, Any]]) -> None:
+    table = Table(title=title, title_justify="left")
+    columns = [name for name in names if any(name in row for row in rows)]
+    table.add_column("group")
     for name in columns:
-        groups.add_column(_BY_GROUP[name], justify="right")
-    for row in summary["groups"]:
+        table.add_column(names[name], justify="right")
+    for row in rows:
         cells = (cell(name, row.get(name)) for name in columns)
-        groups.add_row(Text(group_text(_label(row["group"]))), *cells)
-    results.print(groups)
+        table.add_row(Text(group_text(_label(row["group"]))), *cells)
+    results.print(table)
 
 
 def print_statements(statements: Sequence["Statement"]) -> None:
@@ -106,6 +112,7 @@ _OVERALL = {
     "demographic_parity": "demographic parity gap",
     "equalized_odds_sum": "equalized odds gap, sum",
     "equalized_odds_max": "equalized odds gap, maximum",
+    "impact_ratio": "impact ratio (four-fifths rule: at least 0.8)",
     "measured_gap": "largest measured gap to a group's own classifier",
     "epsilon_tight": "certified bound on that gap (tight)",
     "epsilon": "certified bound on that gap (the paper's)",
@@ -121,6 +128,17 @@ _BY_GROUP = {
     "epsilon_linf_all_rows": "measured gap",
     "epsilon": "certified",
     "tying_cost_log_loss": "tying cost",
+}
+_MORE_BY_GROUP = {
+    "impact_ratio": "impact ratio",
+    "impact_ratio_low": "from",
+    "impact_ratio_high": "to",
+    "base_rate": "base rate",
+    "false_negative_rate": "FNR",
+    "precision": "precision",
+    "auc": "AUC",
+    "calibration": "score - base rate",
+    "expected_calibration_error": "ECE",
 }
 _BOUNDS = {"epsilon", "epsilon_tight", "max_distance"}
 

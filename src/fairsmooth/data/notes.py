@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 
+from fairsmooth.core.labels import group_text
 from fairsmooth.data.kinds import kind_of
 from fairsmooth.data.roles import Roles, not_features, sensitive_frame
 from fairsmooth.data.values import normal_codes, normal_texts, numbers
@@ -56,7 +57,7 @@ def few_rows(table: pd.DataFrame, roles: Roles) -> list[str]:
         *group, label = small.index[-1]
         notes.append(
             f"{len(small)} of {len(counts)} combinations of group and label have fewer than "
-            f"{FEW_PER_CELL} rows; the smallest is {', '.join(map(str, group))} with label "
+            f"{FEW_PER_CELL} rows; the smallest is {group_text(tuple(group))} with label "
             f"{label}: {int(small.iloc[-1])}."
         )
     return notes

@@ -82,13 +82,17 @@ def usable_rows(
 ) -> tuple[NDArray[np.bool_], list[str]]:
     """Tell which rows have a label and a group, with a note on those that have not.
 
+    Of a table without the label column, which rows have a group.
+
     Raises
     ------
     InputError
         With ``strict``, if a row lacks one of them.
     """
     groups = sensitive_frame(table, roles)
-    parts = {roles.label: normal_texts(roles.label, table[roles.label]), **groups}
+    parts: dict[Any, pd.Series] = {**groups}
+    if roles.label in table.columns:
+        parts = {roles.label: normal_texts(roles.label, table[roles.label]), **parts}
     usable = np.ones(len(table), dtype=bool)
     notes = []
     for name, texts in parts.items():

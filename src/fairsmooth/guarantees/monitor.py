@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from fairsmooth.core.contrasts.anytime import anytime_alarm, anytime_bound, log_evidence
+from fairsmooth.core.labels import group_text
 from fairsmooth.exceptions import InputError
 from fairsmooth.guarantees.gaps import decisions_of
 from fairsmooth.guarantees.ledger import (
@@ -148,7 +149,7 @@ class GapMonitor:
             notes.append("Labels of an earlier batch: added to the label cells only.")
         new = [label for label in labels if label not in self._ledger.groups]
         if new and self._ledger.groups:
-            notes.append(f"New groups: {', '.join(map(str, new))}.")
+            notes.append(f"New groups: {', '.join(map(group_text, new))}.")
         if truth is not None and (truth < 0).any():
             notes.append(f"{int((truth < 0).sum())} rows without a label count for selection only.")
         return notes

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from html import escape
 
+from fairsmooth.core.labels import group_text
 from fairsmooth.guarantees.claims import Claim
 from fairsmooth.guarantees.guarantee import GapGuarantee
 from fairsmooth.guarantees.quantities import QUANTITIES
@@ -106,7 +107,7 @@ def _radius(guarantee: GapGuarantee, claim: Claim) -> str:
 def _where(claim: Claim) -> str:
     parts = []
     if claim.stratum is not None:
-        parts.append(f"in stratum {label_text(claim.stratum)} ")
+        parts.append(f"in stratum {group_text(claim.stratum)} ")
     if claim.column is not None:
         parts.append(f"by {claim.column}, ")
     return "".join(parts)
@@ -114,11 +115,6 @@ def _where(claim: Claim) -> str:
 
 def _percent(guarantee: GapGuarantee) -> str:
     return f"{100.0 * guarantee.confidence:.6g} %"
-
-
-def label_text(label: object) -> str:
-    """Return a label as text, the parts of an intersectional one joined by a bar."""
-    return "|".join(map(str, label)) if isinstance(label, tuple) else str(label)
 
 
 def in_html(guarantee: GapGuarantee) -> str:
@@ -136,7 +132,7 @@ def _html_cells(claim: Claim) -> Iterator[str]:
     assert claim.bound is not None
     bound = floor(claim.bound) if quantity.ratio else ceiling(claim.bound)
     measured = "none" if claim.measured is None else f"{claim.measured:.4f}"
-    place = [label_text(part) for part in (claim.column, claim.stratum) if part is not None]
+    place = [group_text(part) for part in (claim.column, claim.stratum) if part is not None]
     name = ", ".join([claim.quantity, *place])
     verdict = "holds" if claim.holds else "does not hold"
     for cell in (name, measured, bound, f"{claim.limit:g}", verdict):

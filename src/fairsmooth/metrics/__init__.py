@@ -2,6 +2,7 @@
 
 from fairsmooth.metrics.auditing.audit import Audit, audit
 from fairsmooth.metrics.auditing.statements import Statement
+from fairsmooth.metrics.bias_audit import BiasAudit, BiasAuditRow, bias_audit
 from fairsmooth.metrics.group import (
     accuracy,
     demographic_parity_gap,
@@ -14,6 +15,8 @@ from fairsmooth.metrics.shift.curve import CurvePoint
 
 __all__ = [
     "Audit",
+    "BiasAudit",
+    "BiasAuditRow",
     "CurvePoint",
     "Record",
     "ShiftAudit",
@@ -21,6 +24,7 @@ __all__ = [
     "accuracy",
     "audit",
     "audit_shift",
+    "bias_audit",
     "demographic_parity_gap",
     "equalized_odds_gap",
     "group_rates",

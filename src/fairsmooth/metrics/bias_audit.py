@@ -24,6 +24,7 @@ from fairsmooth.exceptions import InputError
 # A category with a smaller share of the people may be left out of the ratios (§ 5-301 (d)).
 LEAST_SHARE = 0.02
 RATES = ("selection rate", "scoring rate")
+UNKNOWN = "(unknown)"
 
 
 @dataclass(frozen=True)
@@ -87,6 +88,28 @@ class BiasAudit:
         frame = pd.DataFrame([vars(row) for row in self.rows]).rename(columns=names)
         frame["impact ratio"] = frame["impact ratio"].astype("Float64")
         return frame
+
+    def to_csv(self) -> str:
+        """Return the table as CSV, with a row for the people of unknown category."""
+        table = self.to_frame()
+        counts = [
+            {"attribute": attribute, "category": UNKNOWN, "applicants": count}
+            for attribute, count in self.unknown.items()
+        ]
+        return str(
+            pd.concat([table, pd.DataFrame(counts)])
+            .astype({table.columns[3]: "Int64"})
+            .to_csv(index=False)
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain data that JSON can hold."""
+        return {
+            **vars(self),
+            "rows": [dict(vars(row)) for row in self.rows],
+            "unknown": dict(self.unknown),
+            "notes": self.notes(),
+        }
 
     def notes(self) -> list[str]:
         """Say, one line each, what a reader of the table must know."""

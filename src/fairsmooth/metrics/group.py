@@ -128,15 +128,20 @@ def _rates(
     _validate.same_length(y_true=truth, y_pred=predicted)
     if not len(truth):
         raise InputError("Expected at least 1 row in y_true, got none.")
-    positive = _positive_label(np.union1d(truth, predicted), pos_label)
+    positive = positive_label(np.union1d(truth, predicted), pos_label)
     groups = encode_groups(sensitive_features, n_rows=len(truth))
     return rates_of(*cell_sums(predicted == positive, truth == positive, groups)), groups
 
 
-def _positive_label(labels: NDArray[Any], pos_label: Any) -> Any:
+def positive_label(labels: NDArray[Any], pos_label: Any) -> Any:
+    """Return which of the sorted labels is the positive one: as told, or the larger."""
     if len(labels) > 2:
         raise InputError(f"Expected 2 labels in y_true and y_pred, got {labels.tolist()}.")
     if pos_label is not None:
+        if len(labels) == 2 and pos_label not in labels.tolist():
+            raise InputError(
+                f"Expected pos_label among the labels {labels.tolist()}, got {pos_label!r}."
+            )
         return pos_label
     if len(labels) == 2:
         return labels[-1]

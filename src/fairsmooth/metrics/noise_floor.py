@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from fairsmooth._random import numpy_generator
 from fairsmooth.data.groups import Groups
-from fairsmooth.metrics.rates import RATES, cell_sums, named_gaps, rate_range, rates_of
+from fairsmooth.metrics.rates import RATES, cell_sums, group_rates_of, named_gaps, rate_range
 
 N_DRAWS = 4000
 
@@ -23,7 +23,7 @@ class NoiseFloor:
 
 def noise_floor(
     decisions: ArrayLike,
-    y: NDArray[np.integer[Any]],
+    y: NDArray[np.integer[Any]] | None,
     groups: Groups,
     *,
     n_draws: int = N_DRAWS,
@@ -42,17 +42,20 @@ def noise_floor(
     -------
     dict
         :class:`NoiseFloor` for ``demographic_parity``, ``equalized_odds_sum`` and
-        ``equalized_odds_max``; NaN where fewer than two groups have the rate.
+        ``equalized_odds_max``; NaN where fewer than two groups have the rate. Without
+        labels (``y=None``) for the first alone.
 
     References
     ----------
     No counterpart in the paper, which prints gaps without their noise.
     """
-    counts, sums = cell_sums(decisions, y, groups)
-    rates = rates_of(counts, sums)
+    rates = group_rates_of(decisions, y, groups)
+    counts, _ = cell_sums(decisions, np.zeros_like(groups.codes) if y is None else y, groups)
     generator = numpy_generator(random_state, "noise_floor")
     drawn = []
     for name, rows in zip(RATES, (counts.sum(axis=1), counts[:, 1], counts[:, 0]), strict=False):
+        if name not in rates:
+            continue
         pooled = np.nan_to_num(rates[name][-1])
         hits = generator.binomial(rows.astype(np.int64), pooled, size=(n_draws, len(rows)))
         undefined = np.full(hits.shape, np.nan)

@@ -55,25 +55,44 @@ def rates_of(counts: Floats, sums: Floats) -> Rates:
     return dict(zip(RATES, parts, strict=True))
 
 
+def group_rates_of(scores: ArrayLike, y: NDArray[np.integer[Any]] | None, groups: Groups) -> Rates:
+    """Return every rate of each group, then of all rows; without labels the selection rate.
+
+    Examples
+    --------
+    >>> groups = Groups(("a", "b"), np.array([0, 0, 1, 1]))
+    >>> {name: rates.tolist() for name, rates in group_rates_of([1, 1, 0, 1], None, groups).items()}
+    {'selection_rate': [1.0, 0.5, 0.75]}
+    """
+    if y is not None:
+        return rates_of(*cell_sums(scores, y, groups))
+    alike = np.zeros(len(groups.codes), dtype=np.int64)
+    name = RATES[0]
+    return {name: rates_of(*cell_sums(scores, alike, groups))[name]}
+
+
 def rate_samples(
-    scores: ArrayLike, y: NDArray[np.integer[Any]], groups: Groups
+    scores: ArrayLike, y: NDArray[np.integer[Any]] | None, groups: Groups
 ) -> dict[str, list[Floats]]:
-    """Return, for every rate, what it is the mean of: one sample per group, then all rows."""
+    """Return, for every rate, what it is the mean of: one sample per group, then all rows.
+
+    Without labels, for the selection rate alone.
+    """
     value = np.asarray(scores, dtype=np.float64)
-    everyone = np.ones(len(y), dtype=bool)
-    parts = (
-        (value, everyone),
-        (value, y == 1),
-        (value, y == 0),
-        (np.abs(value - y), everyone),
-    )
+    everyone = np.ones(len(value), dtype=bool)
+    parts = [(value, everyone)]
+    if y is not None:
+        parts += [(value, y == 1), (value, y == 0), (np.abs(value - y), everyone)]
     return {
-        name: [
-            *(averaged[rows & (groups.codes == code)] for code in range(len(groups.labels))),
-            averaged[rows],
-        ]
-        for name, (averaged, rows) in zip(RATES, parts, strict=True)
+        name: by_group(averaged, rows, groups)
+        for name, (averaged, rows) in zip(RATES, parts, strict=False)
     }
+
+
+def by_group(values: Floats, rows: NDArray[np.bool_], groups: Groups) -> list[Floats]:
+    """Return the values of some rows: one sample per group, then all of them."""
+    codes = range(len(groups.labels))
+    return [*(values[rows & (groups.codes == code)] for code in codes), values[rows]]
 
 
 def rate_range(rates: ArrayLike) -> Floats:
@@ -93,16 +112,20 @@ def rate_range(rates: ArrayLike) -> Floats:
 
 
 def gaps_of(rates: Rates) -> dict[str, Floats]:
-    """Return the three gaps between the groups; the last entry, all rows, takes no part."""
-    return named_gaps(*(rate_range(rates[name][..., :-1]) for name in RATES[:3]))
+    """Return the three gaps between the groups; the last entry, all rows, takes no part.
+
+    Without labels there is the gap of selection rates alone.
+    """
+    return named_gaps(*(rate_range(rates[name][..., :-1]) for name in RATES[:3] if name in rates))
 
 
-def named_gaps(
-    selection: Floats, true_positive: Floats, false_positive: Floats
-) -> dict[str, Floats]:
-    """Return the three gaps from the gaps of single rates."""
-    parts = (selection, true_positive + false_positive, np.maximum(true_positive, false_positive))
-    return dict(zip(GAPS, parts, strict=True))
+def named_gaps(selection: Floats, *label_gaps: Floats) -> dict[str, Floats]:
+    """Return the gaps from those of selection, true positive and false positive rates."""
+    parts = [selection]
+    if label_gaps:
+        true_positive, false_positive = label_gaps
+        parts += [true_positive + false_positive, np.maximum(true_positive, false_positive)]
+    return dict(zip(GAPS, parts, strict=False))
 
 
 def measure(decisions: ArrayLike, y: NDArray[np.integer[Any]], groups: Groups) -> dict[str, float]:

@@ -6,12 +6,14 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.pipeline import Pipeline
 
 from fairsmooth import _validate
-from fairsmooth._types import Floats
+from fairsmooth._types import Floats, Labels
 from fairsmooth.core.certificate import Certificate
 from fairsmooth.data.groups import Groups, encode_groups, match_groups
 from fairsmooth.exceptions import InputError
+from fairsmooth.metrics.group import positive_label
 from fairsmooth.metrics.rates import rate_samples
 
 Bools = NDArray[np.bool_]
@@ -25,45 +27,75 @@ class ScoredRows:
 
     Attributes
     ----------
-    y : ndarray of shape (n,)
-        True labels, 1 for the positive one.
+    y : ndarray of shape (n,) or None
+        True labels, 1 for the positive one; None where they are not known.
     groups : Groups
         The group of every row.
-    scores : ndarray of shape (n,)
-        Score of the overall classifier, the probability of a positive decision.
+    scores : ndarray of shape (n,) or None
+        Score of the overall classifier, the probability of a positive decision; None
+        where there is no score in [0, 1].
     decisions : ndarray of shape (n,)
-        Its decisions at the threshold.
+        Its decisions.
     own_scores : ndarray of shape (n, K) or None
         Score of every group's own classifier for every row; None where the
         classifier has no certificate.
     agreed : ndarray of shape (n, K) or None
         Whether the certificate proves that the group's own classifier decides alike.
-    threshold : float
-        A decision is positive where the score exceeds this.
+    threshold : float or None
+        A decision is positive where the score exceeds this; None where decisions were
+        made some other way.
     certificate : Certificate or None
+    ranking : ndarray of shape (n,) or None
+        Any numbers that order the rows; the scores where left out.
     """
 
-    y: NDArray[np.int64]
+    y: Labels | None
     groups: Groups
-    scores: Floats
+    scores: Floats | None
     decisions: Bools
-    own_scores: Floats | None
-    agreed: Bools | None
-    threshold: float
-    certificate: Certificate | None
+    own_scores: Floats | None = None
+    agreed: Bools | None = None
+    threshold: float | None = None
+    certificate: Certificate | None = None
+    ranking: Floats | None = None
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return len(self.decisions)
+
+    @property
+    def truth(self) -> Labels:
+        """The labels, where they must be known."""
+        if self.y is None:
+            raise InputError("Expected a label for every row, got rows without labels.")
+        return self.y
+
+    @property
+    def probabilities(self) -> Floats:
+        """The scores, where they must be known."""
+        if self.scores is None:
+            raise InputError("Expected scores in [0, 1], got decisions or other scores only.")
+        return self.scores
 
     @cached_property
     def samples(self) -> dict[str, dict[str, list[Floats]]]:
         """What every rate is the mean of: of decisions (""), and of scores ("expected_")."""
-        kinds = {"": self.decisions, EXPECTED: self.scores}
-        return {kind: rate_samples(each, self.y, self.groups) for kind, each in kinds.items()}
+        return {
+            kind: rate_samples(each, self.y, self.groups) for kind, each in self.by_kind().items()
+        }
+
+    def by_kind(self) -> dict[str, Bools | Floats]:
+        """Return decisions (""), and the scores ("expected_") where there are any."""
+        kinds: dict[str, Bools | Floats] = {"": self.decisions}
+        return kinds if self.scores is None else {**kinds, EXPECTED: self.scores}
 
     @property
     def own(self) -> Floats:
         """Score of every row by the own classifier of its group."""
         if self.own_scores is None:
             raise InputError("Expected a classifier with a certificate, got one without.")
-        return np.asarray(self.own_scores[np.arange(len(self.y)), self.groups.codes])
+        return np.asarray(self.own_scores[np.arange(self.n_rows), self.groups.codes])
 
     @property
     def epsilons(self) -> Floats:
@@ -74,15 +106,24 @@ class ScoredRows:
 
 
 def score_rows(clf: Any, X: Any, y: Any, *, sensitive_features: Any) -> ScoredRows:
-    """Score rows by a fitted classifier, and by every group's own if it has a certificate."""
-    labels = _codes(y, clf.classes_)
+    """Score rows by a fitted classifier, and by every group's own if it has a certificate.
+
+    A pipeline that ends in a classifier with a certificate is audited as that classifier, on
+    the rows as the earlier steps transform them. A classifier without ``predict_proba``
+    decides by ``predict``, and its ``decision_function``, if it has one, orders the rows.
+    """
+    clf, X = last_certified(clf, X)
+    if not hasattr(clf, "predict_proba"):
+        return _predicted_rows(clf, X, y, sensitive_features=sensitive_features)
+    labels = None if y is None else _codes(y, clf.classes_)
     certificate = getattr(clf, "certificate_", None)
     scores, intervals = _scores_and_intervals(clf, X, certified=certificate is not None)
-    _validate.same_length(X=scores, y=labels)
+    if labels is not None:
+        _validate.same_length(X=scores, y=labels)
     if certificate is None:
-        groups = encode_groups(sensitive_features, n_rows=len(labels))
+        groups = encode_groups(sensitive_features, n_rows=len(scores))
     else:
-        groups = match_groups(sensitive_features, tuple(clf.groups_), n_rows=len(labels))
+        groups = match_groups(sensitive_features, tuple(clf.groups_), n_rows=len(scores))
     threshold = float(getattr(clf, "threshold_", 0.5))
     decisions = decide(clf, X, scores)
     own, agreed = None, None
@@ -90,6 +131,38 @@ def score_rows(clf: Any, X: Any, y: Any, *, sensitive_features: Any) -> ScoredRo
         own = np.column_stack([clf.predict_proba_group(X, g)[:, 1] for g in groups.labels])
         agreed = _agreed(intervals, threshold)
     return ScoredRows(labels, groups, scores, decisions, own, agreed, threshold, certificate)
+
+
+def last_certified(clf: Any, X: Any) -> tuple[Any, Any]:
+    """Return the classifier of a pipeline and the rows as it sees them, if it is certified."""
+    while isinstance(clf, Pipeline) and _certified(clf):
+        if len(clf) > 1:
+            X = clf[:-1].transform(X)
+        clf = clf[-1]
+    return clf, X
+
+
+def _certified(clf: Any) -> bool:
+    return _certified(clf[-1]) if isinstance(clf, Pipeline) else hasattr(clf, "certificate_")
+
+
+def _predicted_rows(clf: Any, X: Any, y: Any, *, sensitive_features: Any) -> ScoredRows:
+    predicted = np.asarray(clf.predict(X))
+    classes = getattr(clf, "classes_", None)
+    if classes is None:
+        seen = predicted if y is None else np.union1d(np.asarray(y), predicted)
+        positive = positive_label(np.unique(seen), None)
+        labels = None if y is None else np.asarray(np.asarray(y) == positive, dtype=np.int64)
+    else:
+        positive = classes[1]
+        labels = None if y is None else _codes(y, classes)
+    if labels is not None:
+        _validate.same_length(X=predicted, y=labels)
+    ranking = None
+    if hasattr(clf, "decision_function"):
+        ranking = np.asarray(clf.decision_function(X), dtype=np.float64)
+    groups = encode_groups(sensitive_features, n_rows=len(predicted))
+    return ScoredRows(labels, groups, None, np.asarray(predicted == positive), ranking=ranking)
 
 
 def _scores_and_intervals(clf: Any, X: Any, *, certified: bool) -> tuple[Floats, Floats | None]:

@@ -11,7 +11,7 @@ from fairsmooth import _atomic
 from fairsmooth.core.certificate import Certificate
 from fairsmooth.core.labels import group_text
 from fairsmooth.core.outward import upper_text
-from fairsmooth.metrics import Audit
+from fairsmooth.metrics import Audit, BiasAudit
 from fairsmooth.reporting import figures
 from fairsmooth.reporting.page import render
 from fairsmooth.tables.provenance import Provenance
@@ -35,6 +35,7 @@ def write_report(
     audit: Audit,
     provenance: Provenance | None = None,
     held_out: bool = False,
+    standard: BiasAudit | None = None,
 ) -> None:
     """Write an audit, and the certificate if there is one, as one HTML page, atomically.
 
@@ -50,8 +51,12 @@ def write_report(
         Where the model came from; printed if it is known.
     held_out : bool
         Whether training is known not to have seen the audited rows.
+    standard : BiasAudit, optional
+        The table that a standard asks for.
     """
-    page = render_report(title, certificate, audit, provenance=provenance, held_out=held_out)
+    page = render_report(
+        title, certificate, audit, provenance=provenance, held_out=held_out, standard=standard
+    )
     _atomic.write_bytes(path, page.encode())
 
 
@@ -62,6 +67,7 @@ def render_report(
     *,
     provenance: Provenance | None = None,
     held_out: bool = False,
+    standard: BiasAudit | None = None,
 ) -> str:
     """Return the page as text."""
     context = {
@@ -73,6 +79,7 @@ def render_report(
         "rows": "held-out rows" if held_out else "audited rows",
         "summary": audit.summary(),
         "audit": audit,
+        "standard": standard,
         "figures": _figures(audit),
         "shift_figures": _shift_figures(audit),
     }

@@ -5,20 +5,41 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 from sklearn.model_selection import cross_val_predict
 
+from fairsmooth import _validate
 from fairsmooth._types import Floats, Labels
+from fairsmooth.data.frames import table_digest
+from fairsmooth.data.roles import (
+    Roles,
+    known_label_codes,
+    require_columns,
+    sensitive_frame,
+    usable_rows,
+)
+from fairsmooth.data.values import normal_texts
 from fairsmooth.estimator import FairSmoothClassifier
+from fairsmooth.exceptions import InputError
 from fairsmooth.metrics import Audit, audit
 from fairsmooth.tables.comparison import plain_regression, quietly
+from fairsmooth.tables.provenance import Provenance
+
+_SAME_TABLE = (
+    "This is the table that the model was trained from: most of its rows were used for training."
+)
+_NO_LABELS = "The table has no labels in {!r}: only what needs none is measured."
 
 
 @dataclass(frozen=True)
 class AuditedRows:
-    """Features, labels and groups of rows to audit, and what was noticed about them."""
+    """Features, labels and groups of rows to audit, and what was noticed about them.
+
+    ``y`` is None where the rows have no labels.
+    """
 
     X: Any
-    y: Labels
+    y: Labels | None
     sensitive: pd.DataFrame
     notes: tuple[str, ...] = ()
 
@@ -27,8 +48,10 @@ class AuditedRows:
 
         With ``shift`` the audit goes on under shifts of the population, beside an
         unconstrained model: a logistic regression, cross-fitted on the audited rows
-        because a model holds no training rows.
+        because a model holds no training rows. Rows without labels have no such curves.
         """
+        if self.y is None:
+            return audit(classifier, self.X, sensitive_features=self.sensitive)
         return audit(
             classifier,
             self.X,
@@ -37,6 +60,42 @@ class AuditedRows:
             shift=shift,
             reference=OutOfFold.of(self.X, self.y) if shift else None,
         )
+
+
+@dataclass(frozen=True)
+class KnownRows:
+    """Which rows of a table can be audited, with their labels, if any, and groups."""
+
+    usable: NDArray[np.bool_]
+    y: Labels | None
+    sensitive: pd.DataFrame
+    notes: tuple[str, ...]
+
+
+def known_rows(
+    table: pd.DataFrame, roles: Roles, known: Provenance, *, strict: bool = False
+) -> KnownRows:
+    """Find the rows of a table that an audit can use, by what the model knows of its table.
+
+    A table without the label column, or without one label in it, has no labels; in a table
+    that has some, rows without one are left out. With ``strict`` that is an error.
+    """
+    notes = [_SAME_TABLE] if known.digest and table_digest(table) == known.digest else []
+    labelled = roles.label in table.columns
+    if labelled and not strict and normal_texts(roles.label, table[roles.label]).isna().all():
+        table, labelled = table.drop(columns=roles.label), False
+    if labelled:
+        require_columns(table, roles)
+    else:
+        for name in roles.sensitive:
+            _validate.known_column(name, list(table.columns), where="the table")
+        notes.append(_NO_LABELS.format(roles.label))
+    usable, dropped = usable_rows(table, roles, strict=strict)
+    if not usable.any():
+        raise InputError(f"Expected at least one row to audit, got none of {len(table)}.")
+    y = known_label_codes(table[roles.label][usable], known.to_dict()) if labelled else None
+    groups = sensitive_frame(table, roles)[usable]
+    return KnownRows(usable, y, groups, (*notes, *dropped))
 
 
 @dataclass(frozen=True)

@@ -114,6 +114,8 @@ def decided_by_column(
     names, bands = parse_bands(sensitive, list(table.columns))
     for name in (column, *names, *(() if label is None else (label,))):
         _validate.known_column(name, list(table.columns), where="the table")
+    if table.empty:
+        raise InputError("Expected at least one row, got none.")
     if bands:
         raise InputError(
             "Expected sensitive columns as they are, got bands of "

@@ -176,6 +176,7 @@ class Parts:
         # A rare category may be in the held-out part only; that must not end a training.
         audited = model.audited(self.test, unknown="ignore")
         audit = audited.audit(classifier, shift=shift)
+        assert audited.y is not None  # rows that were split off have labels
         notes = comparison_notes(
             classifier, audit, (self.X, self.y), (audited.X, audited.y, audited.sensitive)
         )

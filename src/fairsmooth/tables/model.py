@@ -12,25 +12,15 @@ from torch import nn
 from fairsmooth import _validate
 from fairsmooth.core.certificate import Certificate
 from fairsmooth.data.encoding import UNKNOWN, TableEncoder
-from fairsmooth.data.frames import as_frame, table_digest
-from fairsmooth.data.roles import (
-    Roles,
-    known_label_codes,
-    require_columns,
-    sensitive_frame,
-    usable_rows,
-)
+from fairsmooth.data.frames import as_frame
+from fairsmooth.data.roles import Roles
 from fairsmooth.estimator import FairSmoothClassifier
 from fairsmooth.guarantees import GapGuarantee, Limits
 from fairsmooth.metrics import Audit
 from fairsmooth.persistence import read_model, save
-from fairsmooth.tables.auditing import AuditedRows
+from fairsmooth.tables.auditing import AuditedRows, known_rows
 from fairsmooth.tables.provenance import Provenance
 from fairsmooth.tables.scoring import Reasons, kept_columns, matrix_of, refuse_reasons, score
-
-_SAME_TABLE = (
-    "This is the table that the model was trained from: most of its rows were used for training."
-)
 
 
 @dataclass(frozen=True)
@@ -226,7 +216,7 @@ class TableModel:
     def audit(
         self, table: Any, *, unknown: str | None = None, strict: bool = False, shift: bool = False
     ) -> Audit:
-        """Measure accuracy and gaps on a table with labels and sensitive columns.
+        """Measure accuracy and gaps on a table with sensitive columns, and labels if it has any.
 
         ``strict`` and ``unknown`` are as in :meth:`fit`; ``shift`` adds shifted populations.
         """
@@ -237,17 +227,16 @@ class TableModel:
     def audited(
         self, table: pd.DataFrame, *, unknown: str | None = None, strict: bool = False
     ) -> AuditedRows:
-        """Return features, labels and groups of a table as an audit needs them."""
+        """Return features, labels and groups of a table as an audit needs them.
+
+        Labels are None where the table has none.
+        """
         known = self.provenance or Provenance.from_dict({})
         roles = self.roles or known.roles()
-        require_columns(table, replace(roles, drop=(), ids=()))
-        notes = [_SAME_TABLE] if known.digest and table_digest(table) == known.digest else []
-        usable, dropped = usable_rows(table, roles, strict=strict)
-        y = known_label_codes(table[roles.label][usable], known.to_dict())
+        rows = known_rows(table, replace(roles, drop=(), ids=()), known, strict=strict)
         features, reasons = self._features(table, unknown)
-        refuse_reasons(reasons[usable])
-        groups = sensitive_frame(table, roles)
-        return AuditedRows(features[usable], y, groups[usable], (*notes, *dropped))
+        refuse_reasons(reasons[rows.usable])
+        return AuditedRows(features[rows.usable], rows.y, rows.sensitive, rows.notes)
 
     def describe(self) -> dict[str, Any]:
         """Return what the model is about, as plain data."""

@@ -77,6 +77,11 @@ def test_columns_without_decisions_are_refused(columns, message):
         decided_by_column(_table(**columns), column="d", sensitive=("sex",))
 
 
+def test_a_table_without_rows_is_refused():
+    with pytest.raises(InputError, match="Expected at least one row, got none"):
+        decided_by_column(_table(d=[], sex=[]), column="d", sensitive=("sex",))
+
+
 def test_an_unknown_column_is_named():
     with pytest.raises(InputError, match="'e'"):
         decided_by_column(_table(d=[1], sex=["f"]), column="e", sensitive=("sex",))

@@ -9,13 +9,18 @@ import pandas as pd
 
 from fairsmooth import _validate
 from fairsmooth.core.certificate import Certificate
+from fairsmooth.exceptions import InputError
 from fairsmooth.metrics.auditing.epsilon import epsilon_records, rate_distance_records
+from fairsmooth.metrics.auditing.label_records import label_records
 from fairsmooth.metrics.auditing.rate_records import gap_records, rate_records
+from fairsmooth.metrics.auditing.ratio_records import IMPACT_RATIO, four_fifths, ratio_records
+from fairsmooth.metrics.auditing.score_records import BIN, score_records
 from fairsmooth.metrics.auditing.statements import Statement, certified_statements
 from fairsmooth.metrics.auditing.tying import tying_records
+from fairsmooth.metrics.given import given_rows
 from fairsmooth.metrics.intervals import binomial_interval
 from fairsmooth.metrics.record import Record, plain
-from fairsmooth.metrics.scored import ScoredRows, score_rows
+from fairsmooth.metrics.scored import ScoredRows, last_certified, score_rows
 from fairsmooth.metrics.shift.audit import ShiftAudit, shift_curves
 
 _SUMMARY = {
@@ -40,8 +45,9 @@ class Audit:
         Number of rows audited.
     confidence : float
         Confidence of every interval.
-    threshold : float
-        A decision is positive where the score exceeds this.
+    threshold : float or None
+        A decision is positive where the score exceeds this; None where decisions were
+        made some other way.
     certificate : Certificate or None
         The certificate of the classifier, if it has one.
     statements : tuple of Statement
@@ -54,7 +60,7 @@ class Audit:
     groups: tuple[Hashable, ...]
     n_rows: int
     confidence: float
-    threshold: float
+    threshold: float | None
     certificate: Certificate | None = None
     statements: tuple[Statement, ...] = ()
     shift: ShiftAudit | None = None
@@ -77,14 +83,17 @@ class Audit:
         the overall score and a group's own; ``epsilon`` (the paper's) and
         ``epsilon_tight`` bound it. ``tying_cost`` is the largest log-loss that a
         group's own classifier gave up for the tie, ``groups`` a list with one
-        record per group. What is unknown is None.
+        record per group. ``four_fifths`` says whether the measured impact ratio is at least
+        0.8: "kept" or "broken". What is unknown is None.
         """
         certificate = self.certificate
         bounds = ("epsilon", "epsilon_tight", "max_distance")
         head = {key: plain(self._value(metric)) for key, metric in _SUMMARY.items()}
+        head |= self._impact_ratio()
         head |= {key: plain(getattr(certificate, key, None)) for key in bounds}
         head["measured_gap"] = self._largest("epsilon_linf_all_rows")
         head["tying_cost"] = self._largest("tying_cost_log_loss")
+        head["four_fifths"] = four_fifths(head["impact_ratio"])
         head["groups"] = [self._group_summary(group) for group in self.groups]
         return head
 
@@ -101,6 +110,13 @@ class Audit:
             "shift": None if self.shift is None else self.shift.to_dict(),
         }
 
+    def _impact_ratio(self) -> dict[str, Any]:
+        record = self.find(IMPACT_RATIO)
+        if record is None:
+            return {}
+        ends = {f"{IMPACT_RATIO}_low": record.low, f"{IMPACT_RATIO}_high": record.high}
+        return {name: plain(v) for name, v in {IMPACT_RATIO: record.value, **ends}.items()}
+
     def _value(self, metric: str, group: Hashable | None = None) -> float | None:
         record = self.find(metric, group)
         return None if record is None else record.value
@@ -112,11 +128,13 @@ class Audit:
     def _group_summary(self, group: Hashable) -> dict[str, Any]:
         mine: dict[str, Any] = {"group": plain(group)}
         records = [record for record in self.records if record.group == group]
-        mine["count"] = next(r.count for r in records if r.metric == "accuracy")
+        mine["count"] = next(r.count for r in records if r.metric == "selection_rate")
         if self.certificate is not None:
             mine["epsilon"] = plain(float(self.certificate.epsilon_by_group[group]))
             mine["distance"] = plain(float(self.certificate.distances[group]))
         for record in records:
+            if record.metric.startswith(BIN):
+                continue
             mine[record.metric] = plain(record.value)
             if record.low is not None:
                 mine[f"{record.metric}_low"] = plain(record.low)
@@ -125,11 +143,16 @@ class Audit:
 
 
 def audit(
-    clf: Any,
-    X: Any,
-    y: Any,
+    clf: Any = None,
+    X: Any = None,
+    y: Any = None,
     *,
     sensitive_features: Any,
+    y_true: Any = None,
+    y_score: Any = None,
+    y_pred: Any = None,
+    threshold: float | None = None,
+    pos_label: Any = None,
     confidence: float = 0.95,
     shift: bool = False,
     reference: Any = None,
@@ -138,21 +161,37 @@ def audit(
 ) -> Audit:
     """Measure accuracy, rates and gaps on a sample, beside what is certified.
 
+    Either ``audit(clf, X, y, ...)`` of a classifier, or
+    ``audit(y_true=..., y_score=..., ...)`` of the scores or decisions of any system. Without
+    labels (``y`` or ``y_true`` left out) it measures what needs none: selection rates,
+    their gap and the impact ratio.
+
     Parameters
     ----------
-    clf : fitted classifier
-        With a certificate (:class:`fairsmooth.FairSmoothClassifier`) everything
-        is measured; any other classifier with ``predict_proba`` gets rates and gaps.
-    X : array-like of shape (n, d)
+    clf : fitted classifier, optional
+        With a certificate (:class:`fairsmooth.FairSmoothClassifier`, also at the end of
+        a pipeline) everything is measured; any other classifier gets rates and gaps, and
+        without ``predict_proba`` those of its decisions alone.
+    X : array-like of shape (n, d), optional
         Rows that the classifier was not trained on.
-    y : array-like of shape (n,)
+    y : array-like of shape (n,), optional
         Their labels.
     sensitive_features : array-like of shape (n,) or (n, c)
         Their groups.
+    y_true : array-like of shape (n,), optional
+        Labels where there is no classifier.
+    y_score, y_pred : array-like of shape (n,), optional
+        Scores, decisions, or both. Scores in [0, 1] count as probabilities; others
+        order the rows and need ``threshold`` or ``y_pred``.
+    threshold : float, optional
+        A score above it is a positive decision; 0.5 for scores in [0, 1].
+    pos_label : label, optional
+        The positive one among ``y_true`` and ``y_pred``; the larger if left out.
     confidence : float
         Confidence of every interval, each for itself.
     shift : bool
-        Whether to trace the curves of :func:`fairsmooth.metrics.audit_shift` as well.
+        Whether to trace the curves of :func:`fairsmooth.metrics.audit_shift` as well;
+        needs a classifier and labels.
     reference, columns
         For those curves: a classifier to compare with, and columns to tilt along.
     random_state : int
@@ -165,32 +204,75 @@ def audit(
     References
     ----------
     Definition of epsilon-fairness, Eq. (7) and (8); Theorem 2 for the bounds.
+
+    Examples
+    --------
+    >>> found = audit(
+    ...     y_true=[0, 1, 0, 1], y_score=[0.7, 0.9, 0.2, 0.6], sensitive_features=list("aabb")
+    ... )
+    >>> found.find("accuracy").value, found.find("impact_ratio").value
+    (0.75, 0.5)
     """
     _validate.in_range(0.5, 0.9999, confidence=confidence)
-    scored = score_rows(clf, X, y, sensitive_features=sensitive_features)
-    records = [
-        *rate_records(scored, confidence=confidence),
-        *gap_records(scored, confidence=confidence, random_state=random_state),
-        *epsilon_records(scored),
-        *rate_distance_records(scored),
-        *_agreement_records(scored, confidence=confidence),
-        *tying_records(clf, X, scored, confidence=confidence),
-    ]
+    given = {"y_true": y_true, "y_score": y_score, "y_pred": y_pred}
+    rule = {"threshold": threshold, "pos_label": pos_label}
+    if clf is None:
+        _require_rows_alone(X, y, shift)
+        scored = given_rows(**given, **rule, sensitive_features=sensitive_features)
+    else:
+        _require_classifier_alone({**given, **rule})
+        if X is None:
+            raise InputError("Expected X with the classifier, got None. Pass the rows to audit.")
+        clf, X = last_certified(clf, X)
+        scored = score_rows(clf, X, y, sensitive_features=sensitive_features)
+    records = tuple(_records(clf, X, scored, confidence=confidence, random_state=random_state))
     curves = None
     if shift:
         curves = shift_curves(
             scored, X, reference=reference, columns=columns, random_state=random_state
         )
     return Audit(
-        records=tuple(records),
+        records=records,
         groups=scored.groups.labels,
-        n_rows=len(scored.y),
+        n_rows=scored.n_rows,
         confidence=confidence,
         threshold=scored.threshold,
         certificate=scored.certificate,
         statements=certified_statements(scored, by_metric_and_group(records)),
         shift=curves,
     )
+
+
+def _records(
+    clf: Any, X: Any, scored: ScoredRows, *, confidence: float, random_state: int
+) -> Iterator[Record]:
+    yield from rate_records(scored, confidence=confidence)
+    yield from gap_records(scored, confidence=confidence, random_state=random_state)
+    yield from ratio_records(scored, confidence=confidence)
+    yield from label_records(scored, confidence=confidence)
+    yield from score_records(scored, confidence=confidence)
+    yield from epsilon_records(scored)
+    yield from rate_distance_records(scored)
+    yield from _agreement_records(scored, confidence=confidence)
+    yield from tying_records(clf, X, scored, confidence=confidence)
+
+
+def _require_rows_alone(X: Any, y: Any, shift: bool) -> None:
+    if X is not None or y is not None:
+        raise InputError("Expected X and y with a classifier, got them without one.")
+    if shift:
+        raise InputError(
+            "Expected a classifier and X for the curves under shift, got scores or decisions."
+        )
+
+
+def _require_classifier_alone(given: dict[str, Any]) -> None:
+    extra = [name for name, value in given.items() if value is not None]
+    if extra:
+        raise InputError(
+            f"Expected either a classifier or {extra[0]}, got both. "
+            "The classifier says what it decides; its labels are y."
+        )
 
 
 def by_metric_and_group(

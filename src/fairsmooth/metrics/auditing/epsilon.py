@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fairsmooth.exceptions import InputError
-from fairsmooth.metrics.rates import cell_sums, rates_of
+from fairsmooth.metrics.rates import group_rates_of
 from fairsmooth.metrics.record import Record
-from fairsmooth.metrics.scored import ScoredRows
+from fairsmooth.metrics.scored import EXPECTED, ScoredRows
 
 NORMS = {"l1": 1.0, "l2": 2.0, "linf": np.inf}
 
@@ -52,7 +52,7 @@ def epsilon_records(scored: ScoredRows) -> Iterator[Record]:
     if own is None or certificate is None:
         return
     for code, group in enumerate(scored.groups.labels):
-        differences = scored.scores - own[:, code]
+        differences = scored.probabilities - own[:, code]
         members = scored.groups.codes == code
         for suffix, rows in (("", members), ("_all_rows", np.ones_like(members))):
             for name, p in NORMS.items():
@@ -72,15 +72,15 @@ def rate_distance_records(scored: ScoredRows) -> Iterator[Record]:
     """Yield how far each expected rate of a group is from that of its own classifier.
 
     Each is an average over rows of the group, of scores or of ``|score - label|``,
-    so the certificate bounds it: on this sample, and on any other.
+    so the certificate bounds it: on this sample, and on any other. Without labels the
+    selection rate alone.
     """
     if scored.own_scores is None:
         return
-    counts, overall = cell_sums(scored.scores, scored.y, scored.groups)
-    rates = rates_of(counts, overall)
-    own = rates_of(*cell_sums(scored.own, scored.y, scored.groups))
-    rows = (counts.sum(axis=1), counts[:, 1], counts[:, 0], counts.sum(axis=1))
-    for (name, values), n_rows in zip(rates.items(), rows, strict=True):
+    own = group_rates_of(scored.own, scored.y, scored.groups)
+    for name, samples in scored.samples[EXPECTED].items():
+        values = group_rates_of(scored.probabilities, scored.y, scored.groups)[name]
+        n_rows = [len(sample) for sample in samples]
         distances = np.abs(values - own[name])
         for code, group in enumerate(scored.groups.labels):
             yield Record(

@@ -13,13 +13,15 @@ from fairsmooth.metrics.intervals import (
     bounded_mean_interval,
 )
 from fairsmooth.metrics.noise_floor import NoiseFloor, noise_floor
-from fairsmooth.metrics.rates import Rates, cell_sums, gaps_of, rates_of
+from fairsmooth.metrics.rates import Rates, gaps_of, group_rates_of
 from fairsmooth.metrics.record import Record
 from fairsmooth.metrics.scored import EXPECTED, ScoredRows
 
 _UNDEFINED = {
     "true_positive_rate": "undefined: no positive rows",
     "false_positive_rate": "undefined: no negative rows",
+    "false_negative_rate": "undefined: no positive rows",
+    "precision": "undefined: no positive decisions",
 }
 
 
@@ -29,29 +31,32 @@ def rate_records(scored: ScoredRows, *, confidence: float) -> Iterator[Record]:
     Twice: as decided at the threshold (``selection_rate``, ...), with exact
     binomial intervals; and with every score taken as the probability of a
     positive decision (``expected_selection_rate``, ...), which is what the
-    certificate speaks about, with intervals for means in [0, 1].
+    certificate speaks about, with intervals for means in [0, 1]. Where there are no
+    labels, what needs none; where there are no scores, decisions alone.
     """
     tail = (1.0 - confidence) / 2.0
     groups = (*scored.groups.labels, None)
     for prefix, by_rate in scored.samples.items():
         for name, samples in by_rate.items():
             for group, sample in zip(groups, samples, strict=True):
-                yield _rate(prefix + name, group, sample, error=tail, exact=not prefix)
+                yield rate_record(prefix + name, group, sample, error=tail, exact=not prefix)
+    if scored.y is None:
+        return
     for group, wrong in zip(groups, scored.samples[""]["error_rate"], strict=True):
-        yield _rate("accuracy", group, 1.0 - wrong, error=tail, exact=True)
+        yield rate_record("accuracy", group, 1.0 - wrong, error=tail, exact=True)
 
 
 def gap_records(scored: ScoredRows, *, confidence: float, random_state: int) -> Iterator[Record]:
     """Yield the three gaps, for decisions and in expectation, beside their noise floor."""
     floors = noise_floor(scored.decisions, scored.y, scored.groups, random_state=random_state)
-    for prefix, scores in (("", scored.decisions), (EXPECTED, scored.scores)):
-        rates = rates_of(*cell_sums(scores, scored.y, scored.groups))
+    for prefix, scores in scored.by_kind().items():
+        rates = group_rates_of(scores, scored.y, scored.groups)
         families = _families(rates, scored.samples[prefix], exact=not prefix)
         ends = _gap_ends(families, confidence=confidence)
         for name, value in gaps_of(rates).items():
             gap, (low, high) = float(value), ends[name]
             note = _gap_note(gap, low, floors[name]) if not prefix or np.isnan(gap) else ""
-            yield Record(prefix + name, None, gap, low, high, len(scored.y), note=note)
+            yield Record(prefix + name, None, gap, low, high, scored.n_rows, note=note)
     for name, floor in floors.items():
         yield Record(
             f"{name}_noise_floor",
@@ -59,12 +64,13 @@ def gap_records(scored: ScoredRows, *, confidence: float, random_state: int) -> 
             floor.mean,
             0.0,
             floor.quantile,
-            len(scored.y),
+            scored.n_rows,
             note="gap of a perfectly fair classifier on these counts; high is its 95 % quantile",
         )
 
 
-def _rate(metric: str, group: object, sample: Floats, *, error: float, exact: bool) -> Record:
+def rate_record(metric: str, group: object, sample: Floats, *, error: float, exact: bool) -> Record:
+    """Return the mean of a sample in [0, 1] with its interval: exact where it is 0 and 1."""
     if not len(sample):
         note = _UNDEFINED.get(metric.removeprefix(EXPECTED), "undefined: no rows")
         return Record(metric, group, float("nan"), 0.0, 1.0, 0, note=note)
@@ -89,9 +95,12 @@ def _families(
 def _gap_ends(
     families: dict[str, RateFamily], *, confidence: float
 ) -> dict[str, tuple[float, float]]:
+    parity = gap_interval(families["selection_rate"], confidence=confidence)
+    if "true_positive_rate" not in families:
+        return {"demographic_parity": parity}
     odds = families["true_positive_rate"], families["false_positive_rate"]
     return {
-        "demographic_parity": gap_interval(families["selection_rate"], confidence=confidence),
+        "demographic_parity": parity,
         "equalized_odds_sum": gap_interval(*odds, confidence=confidence),
         "equalized_odds_max": largest_gap_interval(*odds, confidence=confidence),
     }

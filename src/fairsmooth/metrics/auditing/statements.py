@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 
 from fairsmooth.core.certificate import Certificate
+from fairsmooth.core.labels import group_text
+from fairsmooth.metrics.auditing.ratio_records import FOUR_FIFTHS, IMPACT_RATIO, four_fifths
 from fairsmooth.metrics.record import Record, plain
 from fairsmooth.metrics.scored import ScoredRows
 
@@ -25,7 +27,7 @@ class Statement:
     Attributes
     ----------
     kind : str
-        "rates", "decisions", "disparity", "gap" or "tie".
+        "rates", "decisions", "disparity", "gap", "ratio" or "tie".
     groups : tuple
         The groups it is about; empty if about all.
     value : float
@@ -63,14 +65,14 @@ def certified_statements(scored: ScoredRows, found: Index) -> tuple[Statement, .
         certified += [_rates(certificate, group) for group in scored.groups.labels]
         certified += _decisions(scored)
         certified += _disparities(certificate)
-    return (*certified, *_gaps(found), *_ties(scored.groups.labels, found))
+    return (*certified, *_gaps(found), *_ratio(found), *_ties(scored.groups.labels, found))
 
 
 def _rates(certificate: Certificate, group: Hashable) -> Statement:
     bound = certificate.epsilon_by_group[group]
-    whose = f"Under any shift, the {_RATES} of group {_name(group)}"
+    whose = f"Under any shift, the {_RATES} of group {group_text(group)}"
     if bound >= 1.0:
-        text = f"Nothing is certified for group {_name(group)}: its bound is {_up(bound)}."
+        text = f"Nothing is certified for group {group_text(group)}: its bound is {_up(bound)}."
     elif bound == 0.0:
         text = f"{whose} are those of its own classifier: the bound is 0."
     else:
@@ -86,7 +88,7 @@ def _decisions(scored: ScoredRows) -> Iterator[Statement]:
         if not len(proved):
             continue
         text = (
-            f"Of the {len(proved)} rows of group {_name(group)}, {int(proved.sum())} "
+            f"Of the {len(proved)} rows of group {group_text(group)}, {int(proved.sum())} "
             f"({_down(100 * proved.mean(), 2)} %) are proved to be decided, at the threshold "
             f"{scored.threshold:g}, as its own classifier decides them; of the other "
             f"{int((~proved).sum())} nothing is proved."
@@ -102,14 +104,14 @@ def _disparities(certificate: Certificate) -> Iterator[Statement]:
         bound = float(np.nextafter(bounds[first] + bounds[second], np.inf))
         which = "" if len(pairs) <= _MOST_PAIRS else ", the pair with the largest bound,"
         text = (
-            f"Under any shift, the difference of an expected rate between groups {_name(first)} "
-            f"and {_name(second)}{which} exceeds the difference between their own classifiers "
-            f"by at most {_up(bound)}."
+            "Under any shift, the difference of an expected rate between groups "
+            f"{group_text(first)} and {group_text(second)}{which} exceeds the difference between "
+            f"their own classifiers by at most {_up(bound)}."
         )
         if bound >= 1.0:
             text = (
-                f"Nothing is certified about differences between groups {_name(first)} and "
-                f"{_name(second)}{which}: the bound is {_up(bound)}."
+                f"Nothing is certified about differences between groups {group_text(first)} and "
+                f"{group_text(second)}{which}: the bound is {_up(bound)}."
             )
         yield Statement("disparity", (first, second), bound, bound < 1.0, text)
 
@@ -121,7 +123,11 @@ def _gaps(found: Index) -> Iterator[Statement]:
         "positive rates between groups",
     }
     for metric, words in names.items():
-        record = found[metric, None]
+        record = found.get((metric, None))
+        if record is None:
+            text = f"Not certified and not measured: {words} (the rows have no labels)."
+            yield Statement("gap", (), math.nan, False, text)
+            continue
         if math.isnan(record.value):
             text = f"Not certified and not measured: {words} ({record.note})."
         else:
@@ -131,6 +137,29 @@ def _gaps(found: Index) -> Iterator[Statement]:
             )
             text += f"; {record.note}." if record.note else "."
         yield Statement("gap", (), record.value, False, text)
+
+
+def _ratio(found: Index) -> Iterator[Statement]:
+    record = found[IMPACT_RATIO, None]
+    words = "the impact ratio, the least selection rate of a group over the highest"
+    verdict = four_fifths(record.value)
+    if verdict is None:
+        text = f"Not certified and not measured: {words} ({record.note})."
+        yield Statement("ratio", (), record.value, False, text)
+        return
+    low, high = record.low or 0.0, record.high or 0.0
+    sure = low >= FOUR_FIFTHS if verdict == "kept" else high < FOUR_FIFTHS
+    text = (
+        f"Not certified: {words}. Measured on this sample: {record.value:.4f}, between "
+        f"{_down(low, 4)} and {_up(high)} with the audit's confidence. The four-fifths rule is "
+        f"{verdict} on this sample; "
+    )
+    text += (
+        "so it is, with the audit's confidence, where the sample came from."
+        if sure
+        else "the sample cannot tell whether it is where it came from."
+    )
+    yield Statement("ratio", (), record.value, False, text)
 
 
 def _ties(groups: tuple[Hashable, ...], found: Index) -> Iterator[Statement]:
@@ -144,15 +173,11 @@ def _ties(groups: tuple[Hashable, ...], found: Index) -> Iterator[Statement]:
         "trained with a tie. On this sample the tie cost "
     )
     text += (
-        f"at most {cost:.4f} log-loss per row, in group {_name(group)}."
+        f"at most {cost:.4f} log-loss per row, in group {group_text(group)}."
         if cost > 0
         else "no group any log-loss."
     )
     yield Statement("tie", (group,), cost, False, text)
-
-
-def _name(group: Hashable) -> str:
-    return " / ".join(map(str, group)) if isinstance(group, tuple) else str(group)
 
 
 def _up(value: float, digits: int = 4) -> str:

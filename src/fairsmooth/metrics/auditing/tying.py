@@ -26,8 +26,9 @@ def tying_records(clf: Any, X: Any, scored: ScoredRows, *, confidence: float) ->
 
     Positive means that the tie cost the group something. The first has Student's
     interval, which is approximate; that of the second holds for any sample size.
+    Neither is known without labels.
     """
-    if scored.own_scores is None:
+    if scored.own_scores is None or scored.y is None:
         return
     tail = (1.0 - confidence) / 2.0
     free_of = getattr(clf, "predict_proba_free", None)
@@ -44,6 +45,7 @@ def tying_records(clf: Any, X: Any, scored: ScoredRows, *, confidence: float) ->
             yield from _nothing(group, 0, np.nan, "undefined: no rows")
         else:
             free = np.asarray(free_of(take(X, rows), group), dtype=np.float64)[:, 1]
+            assert scored.threshold is not None  # a certified classifier has one
             yield from _costs(group, y, own, free, threshold=scored.threshold, error=tail)
 
 

@@ -11,7 +11,13 @@ from fairsmooth import _validate
 from fairsmooth._random import seed_from
 from fairsmooth._types import Floats
 from fairsmooth.exceptions import InputError
-from fairsmooth.metrics.scored import ScoredRows, decide, positive_scores, score_rows
+from fairsmooth.metrics.scored import (
+    ScoredRows,
+    decide,
+    last_certified,
+    positive_scores,
+    score_rows,
+)
 from fairsmooth.metrics.shift.compared import compare
 from fairsmooth.metrics.shift.curve import CurvePoint
 from fairsmooth.metrics.shift.reweighted import reweighted_points
@@ -87,6 +93,7 @@ def audit_shift(
     -------
     ShiftAudit
     """
+    clf, X = last_certified(clf, X)
     scored = score_rows(clf, X, y, sensitive_features=sensitive_features)
     return shift_curves(scored, X, reference=reference, columns=columns, random_state=random_state)
 
@@ -99,16 +106,16 @@ def shift_curves(
     columns: Sequence[Any] | None = None,
     random_state: int = 0,
 ) -> ShiftAudit:
-    """Do the work of :func:`audit_shift` on rows already scored."""
+    """Do the work of :func:`audit_shift` on rows already scored, with labels and scores."""
     other = None
     if reference is not None:
         scores = positive_scores(reference, X)
         other = scores, decide(reference, X, scores)
     compared = compare(scored, other)
     scenarios = _scenarios(scored, X, columns, random_state)
-    found = list(reweighted_points(scenarios, compared, y=scored.y, groups=scored.groups))
+    found = list(reweighted_points(scenarios, compared, y=scored.truth, groups=scored.groups))
     for one in compared:
-        found += worst_points(one, y=scored.y, groups=scored.groups)
+        found += worst_points(one, y=scored.truth, groups=scored.groups)
     return ShiftAudit(tuple(found))
 
 
@@ -116,10 +123,10 @@ def _scenarios(
     scored: ScoredRows, X: Any, columns: Sequence[Any] | None, random_state: int
 ) -> Iterator[Scenario]:
     seed = seed_from(random_state, "shift")
-    yield from partitions(len(scored.y), random_state=seed)
+    yield from partitions(scored.n_rows, random_state=seed)
     yield from group_mix(scored.groups)
-    yield from label_shift(scored.y)
-    for column in _default_columns(X, scored.scores) if columns is None else columns:
+    yield from label_shift(scored.truth)
+    for column in _default_columns(X, scored.probabilities) if columns is None else columns:
         yield from exponential_tilt(_column(X, column), name=str(column))
 
 

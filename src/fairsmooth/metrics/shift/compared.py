@@ -52,13 +52,14 @@ def compare(
     own = own_decisions = epsilon = doubt = None
     if scored.own_scores is not None and scored.agreed is not None:
         own = scored.own
+        assert scored.threshold is not None  # a certified classifier has one
         own_decisions = (own > scored.threshold).astype(np.float64)
         epsilon = scored.epsilons[scored.groups.codes]
-        rows = np.arange(len(scored.y))
+        rows = np.arange(scored.n_rows)
         doubt = np.where(scored.agreed[rows, scored.groups.codes], 0.0, 1.0)
     decided = None if reference_decisions is None else reference_decisions.astype(np.float64)
     decisions = scored.decisions.astype(np.float64)
     return (
         Compared("", decisions, own_decisions, doubt, decided),
-        Compared(EXPECTED, scored.scores, own, epsilon, reference_scores),
+        Compared(EXPECTED, scored.probabilities, own, epsilon, reference_scores),
     )

@@ -1,6 +1,6 @@
 """Shifts of the population as weights on the rows of a sample."""
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from fairsmooth import _validate
 from fairsmooth._random import numpy_generator
 from fairsmooth._types import Floats
+from fairsmooth.core.labels import group_text
 from fairsmooth.data.groups import Groups
 from fairsmooth.data.splits import random_rows
 from fairsmooth.exceptions import InputError
@@ -67,7 +68,7 @@ def group_mix(groups: Groups, *, shares: Sequence[float] = SHARES) -> Iterator[S
         for share in shares:
             factors = np.full(len(present), (1.0 - share) / (1.0 - present[code]))
             factors[code] = share / present[code]
-            yield Scenario(f"group_mix:{_text(label)}", share, factors[None, groups.codes])
+            yield Scenario(f"group_mix:{group_text(label)}", share, factors[None, groups.codes])
 
 
 def label_shift(y: NDArray[np.integer], *, shares: Sequence[float] = SHARES) -> Iterator[Scenario]:
@@ -105,7 +106,3 @@ def exponential_tilt(
         exponent = strength * scaled
         weights = np.exp(exponent - exponent.max())
         yield Scenario(f"tilt:{name}", strength, (weights / weights.mean())[None])
-
-
-def _text(label: Hashable) -> str:
-    return ", ".join(map(str, label)) if isinstance(label, tuple) else str(label)

@@ -25,6 +25,10 @@ SUMMARY = {
     "max_distance",
     "measured_gap",
     "tying_cost",
+    "impact_ratio",
+    "impact_ratio_low",
+    "impact_ratio_high",
+    "four_fifths",
     "groups",
 }
 

@@ -47,7 +47,7 @@ def test_group_mix_needs_two_groups():
 
 def test_group_mix_names_intersections_in_words():
     groups = encode_groups(np.array([["f", "x"], ["m", "y"]]), n_rows=2)
-    assert next(group_mix(groups)).curve == "group_mix:f, x"
+    assert next(group_mix(groups)).curve == "group_mix:f|x"
 
 
 def test_label_shift_sets_the_share_of_positives():

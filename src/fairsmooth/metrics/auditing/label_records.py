@@ -1,0 +1,37 @@
+"""Records of what labels tell beyond the rates: base rates, misses and precision."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from fairsmooth.metrics.auditing.rate_records import rate_record
+from fairsmooth.metrics.rates import by_group
+from fairsmooth.metrics.record import Record
+from fairsmooth.metrics.scored import ScoredRows
+
+
+def label_records(scored: ScoredRows, *, confidence: float) -> Iterator[Record]:
+    """Yield base rate, false negative rate and precision, with exact intervals.
+
+    - ``base_rate``: the share of positive labels;
+    - ``false_negative_rate``: the share of positive rows not selected;
+    - ``precision``: the share of selected rows that are positive. Its interval takes the
+      number of selected rows as given.
+
+    Nothing without labels.
+    """
+    if scored.y is None:
+        return
+    positive = (scored.y == 1).astype(np.float64)
+    missed = 1.0 - scored.decisions
+    everyone = np.ones(scored.n_rows, dtype=bool)
+    parts = {
+        "base_rate": (positive, everyone),
+        "false_negative_rate": (missed, scored.y == 1),
+        "precision": (positive, scored.decisions),
+    }
+    tail = (1.0 - confidence) / 2.0
+    for metric, (values, rows) in parts.items():
+        samples = by_group(values, rows, scored.groups)
+        for group, sample in zip((*scored.groups.labels, None), samples, strict=True):
+            yield rate_record(metric, group, sample, error=tail, exact=True)
