@@ -22,6 +22,9 @@ from fairsmooth.core.smoothing.relu import ReluUnits
 
 # SiLU lies at most this far below ReLU, and its least value is as far below 0.
 _DIP = 0.27847
+# Largest slope of either activation, and half of the largest curvature of each.
+_SLOPE = 1.1
+_CURVATURE = {"tanh": 0.385, "silu": 0.25}
 # Thresholds of the envelope, in standard deviations from the mean.
 _LEVELS = (-2.5, -1.5, -0.75, -0.25, 0.25, 0.75, 1.5)
 # Halvings, on a logarithmic scale, of the interval in which the range is sought.
@@ -87,11 +90,14 @@ class SmoothUnits:
         SiLU lies between ReLU and ReLU less 0.279. For tanh the exponent
         :math:`X = \lambda h + qh^2` lies in a range :math:`R = 2|\lambda| + q` and has variance
         at most :math:`(|\lambda| + 2q)^2 \mathrm{Var}\,h`: Hoeffding's lemma or Bennett's bound.
+        Where pre-activations hardly vary, that of concentration is the best for both.
         """
         tilt, q = theta * self.weight, 0.5 * (theta * self.sigma).square()
+        concentrated = self._concentrated(tilt, q)
         if self.activation == "silu":
             extra = _DIP * (-tilt).clamp_min(0.0) + _DIP**2 * q
-            return self._as_relu().log_exponential_moment(theta) + extra.sum(0)
+            by_relu = self._as_relu().log_exponential_moment(theta) + extra.sum(0)
+            return torch.minimum(by_relu, concentrated.sum(0))
         first, second = self._moments
         size = tilt.abs()
         centre = tilt * first + q * second + 10.0 * rules.UNIT_ERROR * (size + q)
@@ -99,7 +105,27 @@ class SmoothUnits:
         span = (2.0 * size + q).clamp_min(1e-3)
         bennett = torch.log1p(spread * (torch.expm1(span.clamp_max(300.0)) - span) / span.square())
         hoeffding = span.square() / 8.0
-        return (centre + torch.where(span > 300.0, hoeffding, bennett).minimum(hoeffding)).sum(0)
+        bounded = centre + torch.where(span > 300.0, hoeffding, bennett).minimum(hoeffding)
+        return bounded.minimum(concentrated).sum(0)
+
+    def _concentrated(self, tilt: Tensor, q: Tensor) -> Tensor:
+        r"""Bound :math:`\log E e^{\lambda h + qh^2}` by concentration of Lipschitz functions, (J, R).
+
+        A unit has slope at most 1.1, so :math:`D = h - E h` is sub-Gaussian with variance
+        :math:`c = (1.1 s)^2`, and curvature at most ½, so its mean is within :math:`s^2/4` of
+        :math:`a(\mu)`. With :math:`e^{qD^2} = E_g e^{\sqrt{2q}gD}` and
+        :math:`\lambda' = |\lambda| + 2q|E h|` this gives
+        :math:`\lambda E h + q(E h)^2 + \lambda'^2c/2(1 - 2qc) - \frac12\log(1 - 2qc)`.
+        """
+        c = (_SLOPE * self.scale).square()
+        left = (1.0 - 2.0 * q * c).clamp_min(0.0)
+        curve = _CURVATURE[self.activation] * self.scale.square()
+        value = ACTIVATIONS[self.activation](self.mean)
+        mean = value.abs() + curve
+        pull = tilt.abs() + 2.0 * q * mean
+        centre = tilt * value + tilt.abs() * curve + q * mean.square()
+        bound = centre + 0.5 * (pull.square() * c / left - torch.log(left))
+        return bound.nan_to_num(math.inf)
 
     def log_envelope(self, t: Tensor) -> Tensor:
         r"""Bound :math:`\sum_j\log E e^{-\sigma^2t^2h_j^2/2}`, falling in ``t`` of shape (R,).
