@@ -19,6 +19,7 @@ from fairsmooth.core.smoothing.faddeeva import complex_product, scaled_erfc
 from fairsmooth.core.smoothing.inversion import LINK_RANGE, rest_bound
 from fairsmooth.core.smoothing.linear import normal_cdf
 from fairsmooth.core.smoothing.relu import ReluUnits
+from fairsmooth.core.smoothing.unit_sums import node_sum, table_sum
 
 # SiLU lies at most this far below ReLU, and its least value is as far below 0.
 _DIP = 0.27847
@@ -177,23 +178,13 @@ class SmoothUnits:
 
     def _gaussian_nodes(self, t: Tensor, demand: rules.Demand) -> tuple[Tensor, Tensor]:
         nodes, shares = rules.gaussian_grid(demand, float(self.scale.detach().max()), self.mean)
-        activation = ACTIVATIONS[self.activation]
-        tilt = self.weight.unsqueeze(1) * t
-        re = im = self.mean.new_zeros((self.mean.shape[0], len(t), self.mean.shape[1]))
-        for node, share in zip(nodes.tolist(), shares.tolist(), strict=True):
-            value = activation(self.mean + self.scale * node).unsqueeze(1)
-            size = share * torch.exp(-0.5 * (self.sigma * t * value).square())
-            phase = tilt * value
-            re = torch.addcmul(re, size, torch.cos(phase))
-            im = torch.addcmul(im, size, torch.sin(phase))
-        return re, im
+        points = self.mean + self.scale * nodes.reshape(-1, 1, 1)
+        values = ACTIVATIONS[self.activation](points)
+        return node_sum(self.weight, t, values, shares, self.sigma)
 
     def _fixed_nodes(self, t: Tensor, demand: rules.Demand) -> tuple[Tensor, Tensor]:
         values, shares = self._fixed_rule(demand)
-        size = torch.exp(-0.5 * (self.sigma * t * values).square())
-        phase = (self.weight.unsqueeze(1) * t) * values
-        re = torch.bmm(size * torch.cos(phase), shares.mT)
-        im = torch.bmm(size * torch.sin(phase), shares.mT)
+        re, im = table_sum(self.weight, t, values, shares, self.sigma)
         if self.activation == "tanh":
             return re, im
         beyond_re, beyond_im = self._identity_part(t, demand.switch)
