@@ -70,9 +70,10 @@ class ReluUnits:
     def log_exponential_moment(self, theta: Tensor) -> Tensor:
         r"""Return an upper bound on :math:`\log E \exp(\theta \sum_j h_j(v_j + \sigma g_j))`.
 
-        ``theta`` of shape (R,) must satisfy :math:`|\theta|\sigma s < 1`. The bound is
-        off by less than 1e-4 per unit, and only where a unit hardly matters.
+        ``theta`` of shape (..., R), as the result, must satisfy :math:`|\theta|\sigma s < 1`. The
+        bound is off by less than 1e-4 per unit, and only where a unit hardly matters.
         """
+        theta = theta.unsqueeze(-2)
         ratio, tilt = self._ratio(), theta * self.weight
         shrink = 1.0 - (theta * self.sigma * self.scale).square()
         exponent = (
@@ -95,7 +96,7 @@ class ReluUnits:
         surely = ratio > 30.0
         off = torch.where(surely, 0.5, normal_cdf(-ratio))
         off = off * torch.exp(torch.where(surely, density, 0.0) - outer)
-        return (outer + (off + active).clamp_min(1e-300).log()).sum(0)
+        return (outer + (off + active).clamp_min(1e-300).log()).sum(-2)
 
     def characteristic(self, t: Tensor) -> tuple[Tensor, Tensor]:
         r"""Return :math:`\prod_j \varphi_j(t)` at ``t`` of shape (B, R), real and imaginary part.

@@ -23,7 +23,7 @@ _FIRST = 12
 _ELEMENTS = 1 << 20
 # Nodes of the integral, times nodes of a unit's rule, times units, for one row: some tenths of
 # a second.
-WORK = 6_000_000
+WORK = 4_000_000
 # Elements (unit, node, row) kept for the backward pass before recomputing is cheaper than memory.
 KEPT = 1 << 21
 # Nodes of equal steps times nodes of a unit's rule from which on growing intervals take over.
@@ -82,12 +82,16 @@ def _tile(
     keep = _Block(link, 0.5 * accuracy.truncation / last, recompute=_many(units, last))
     total, left_out, done, work = zero, torch.zeros_like(bias), 0, 0.0
     for first, stop in _blocks(last):
+        if work + _least_work(units, step * stop, stop - first) > WORK * accuracy.finer:
+            break
         halves = torch.arange(first, stop).to(bias).unsqueeze(1) + 0.5
         more, dropped, spent = keep.sum(units, bias, step * halves, 1.0 / halves)
         total, left_out, done, work = total + more[0], left_out + dropped, stop, work + spent
-        if work > WORK * accuracy.finer:
-            break
-    return total, left_out + _rest(units, done * step, link), torch.full_like(plan.step, done)
+    return (
+        total,
+        left_out + _rest(units, max(done * step, 1e-300), link),
+        torch.full_like(plan.step, done),
+    )
 
 
 def _graded(
@@ -95,7 +99,9 @@ def _graded(
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Integrate rows one by one on growing intervals, for scales as far apart as ReLU's can be."""
     pairs = [
-        _graded_row(units.narrow(row, 1), bias[row : row + 1], plan.step[row : row + 1], link, accuracy)
+        _graded_row(
+            units.narrow(row, 1), bias[row : row + 1], plan.step[row : row + 1], link, accuracy
+        )
         for row in range(len(bias))
     ]
     total, error = (torch.cat(column) for column in zip(*pairs, strict=True))
@@ -108,15 +114,25 @@ def _graded_row(
     left, width = (part.squeeze(1) for part in panels(bias, step, units.sigma, link))
     both = torch.zeros((2, 1), dtype=bias.dtype, device=bias.device)
     keep = _Block(link, 1e-3 * accuracy.truncation / len(left), recompute=True)
-    left_out, end, work = torch.zeros_like(step), 0.0, 0.0
+    left_out, end, work = torch.zeros_like(step), 1e-300, 0.0
     for some_left, some_width in zip(left.split(4), width.split(4), strict=True):
-        more, dropped, spent = keep.sum(units, bias, *rule_pair(some_left, some_width))
-        both, left_out, work = both + more, left_out + dropped, work + spent
-        end = float(some_left[-1] + some_width[-1])
-        if work > WORK * accuracy.finer:
+        last = float(some_left[-1] + some_width[-1])
+        if work + _least_work(units, last, 4 * 68) > WORK * accuracy.finer:
             break
+        more, dropped, spent = keep.sum(units, bias, *rule_pair(some_left, some_width))
+        both, left_out, work, end = both + more, left_out + dropped, work + spent, last
     error = measured_error(both[0], both[1]).detach()
     return both[0], error + left_out + _rest(units, end, link)
+
+
+def _least_work(units: SmoothUnits, t: float, n_nodes: int) -> float:
+    """Return the work for nodes up to ``t`` if the first units show that they do not matter."""
+    return _work(min(_FIRST, units.mean.shape[0]), n_nodes, units.n_points(t))
+
+
+def _work(n_units: int, n_nodes: int, points: float) -> float:
+    # A pass over few elements costs as much as one over some hundred.
+    return max(n_units * n_nodes, 500) * points
 
 
 def _many(units: SmoothUnits, last: int) -> bool:
@@ -163,7 +179,7 @@ class _Block:
         while start < n_units and len(t):
             part = units.some(slice(start, start + size))
             re, im = _times(re, im, *_product(part, t, recompute=self.recompute))
-            start, work = start + size, work + len(part.mean) * len(t) * points
+            start, work = start + size, work + _work(len(part.mean), len(t), points)
             if start < n_units:
                 keep, bound = self._matter(decay, weights, re, im, units.unit_error * start)
                 dropped = dropped + bound[~keep].sum(0)

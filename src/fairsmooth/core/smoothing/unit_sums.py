@@ -82,10 +82,12 @@ class _NodeSum(torch.autograd.Function):
     ) -> tuple[Tensor, Tensor]:
         ctx.save_for_backward(weight, t, values, shares)
         ctx.sigma = sigma
-        re = im = values.new_zeros((len(weight), len(t), values.shape[2]))
+        re = values.new_zeros((len(weight), len(t), values.shape[2]))
+        im = torch.zeros_like(re)
         for value, share in zip(values, shares.tolist(), strict=True):
             cos, sin = _wave(weight, t, value.unsqueeze(1), sigma)
-            re, im = re.add(cos, alpha=share), im.add(sin, alpha=share)
+            re.add_(cos, alpha=share)
+            im.add_(sin, alpha=share)
         return re, im
 
     @staticmethod
