@@ -13,7 +13,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from fairsmooth.core.smoothing.inversion import Units, integrand, rest_bound
+from fairsmooth.core.smoothing.inversion import integrand, rest_bound
+from fairsmooth.core.smoothing.relu import ReluUnits
 
 # Where the integration ends, unless the output bias' own noise ends it before: what lies
 # beyond is bounded like that of the midpoint rule.
@@ -25,42 +26,75 @@ _TURN = 16.0
 # Intervals spent on that at most. Output biases beyond some thousand times the link's or the
 # noise's own width would need more; their error shows in the estimate.
 _MOST = 512
+# Elements (unit, node, row) worked on at once.
+_ELEMENTS = 1 << 16
 
 
-def graded_integral(units: Units, bias: Tensor, step: Tensor, link: str) -> tuple[Tensor, Tensor]:
+def graded_integral(
+    units: ReluUnits, bias: Tensor, step: Tensor, link: str
+) -> tuple[Tensor, Tensor]:
     """Return the integral for every row, and its error.
 
     The error is a *measured* one, twice the distance to the integral by fewer nodes, and a
     proven bound on what lies beyond the last interval.
     ``step`` (R,) is the midpoint rule's: nothing varies faster near 0 than over a few of them.
     """
-    end = min(_END[link], 6.2 / units.sigma)
+    left, width = panels(bias, step, units.sigma, link)
     total, check = torch.zeros_like(bias), torch.zeros_like(bias)
-    left = torch.zeros_like(step)
+    at_once = max(1, _ELEMENTS // (_ORDER * units.mean.numel()))
+    for some_left, some_width in zip(left.split(at_once), width.split(at_once), strict=True):
+        total = total + _sum(units, bias, some_left, some_width, _ORDER, link)
+        with torch.no_grad():
+            check = check + _sum(units, bias, some_left, some_width, _CHECK_ORDER, link)
     with torch.no_grad():
-        widest = (_TURN / (bias.abs() + 1e-30)).clamp_min(end / _MOST)
+        last = left[-1] + width[-1]
+        rest = rest_bound(units.log_envelope(last), last, units.sigma, link)
+        return total, measured_error(total, check) + rest
+
+
+@torch.no_grad()
+def panels(bias: Tensor, step: Tensor, sigma: float, link: str) -> tuple[Tensor, Tensor]:
+    """Return left ends and lengths of the intervals, shape (P, R); spent ones have length 0."""
+    end = min(_END[link], 6.2 / sigma)
+    widest = (_TURN / (bias.abs() + 1e-30)).clamp_min(end / _MOST)
+    left, ends, widths = torch.zeros_like(step), [], []
     while bool((left < end).any()):
         width = torch.where(left == 0, 2.0 * step, left).minimum(widest).clamp_max(end)
         width = torch.minimum(width, (end - left).clamp_min(0.0))
-        total = total + _panel(units, bias, left, width, _ORDER, link)
-        with torch.no_grad():
-            check = check + _panel(units, bias, left, width, _CHECK_ORDER, link)
+        ends.append(left)
+        widths.append(width)
         left = torch.where(width > 0, left + width, end)
         # Rounding must not leave a sliver that never closes.
         left = torch.where(end - left < 1e-12 * end, end, left)
-    with torch.no_grad():
-        last = torch.full_like(step, end)
-        rest = rest_bound(units.log_envelope(last), last, units.sigma, link)
-        return total, 2.0 * (total - check).abs() / math.pi + rest
+    return torch.stack(ends), torch.stack(widths)
 
 
-def _panel(
-    units: Units, bias: Tensor, left: Tensor, width: Tensor, order: int, link: str
+def rule_pair(left: Tensor, width: Tensor) -> tuple[Tensor, Tensor]:
+    """Return nodes (B, 1) of both rules on intervals (P,), and weights (B, 2) of dt/t."""
+    nodes, weights = [], []
+    for column, order in enumerate((_ORDER, _CHECK_ORDER)):
+        points, shares = (torch.as_tensor(part).to(left) for part in _legendre(order))
+        t = (left.unsqueeze(1) + width.unsqueeze(1) * points).clamp_min(1e-300)
+        weight = torch.zeros((*t.shape, 2), dtype=t.dtype, device=t.device)
+        weight[..., column] = width.unsqueeze(1) * shares / t
+        nodes.append(t.reshape(-1, 1))
+        weights.append(weight.reshape(-1, 2))
+    return torch.cat(nodes), torch.cat(weights)
+
+
+def measured_error(total: Tensor, check: Tensor) -> Tensor:
+    """Return twice the distance between the two rules, as an error of the score."""
+    return 2.0 * (total - check).abs() / math.pi
+
+
+def _sum(
+    units: ReluUnits, bias: Tensor, left: Tensor, width: Tensor, order: int, link: str
 ) -> Tensor:
-    points, weights = (torch.as_tensor(part).to(bias).unsqueeze(1) for part in _legendre(order))
-    t = left + width * points
-    value = integrand(units, bias, t.clamp_min(1e-300), link)
-    return (weights * width * value / t.clamp_min(1e-300)).sum(0)
+    """Return the sum over intervals (P, R), every row its own."""
+    points, shares = (torch.as_tensor(part).to(bias).reshape(-1, 1, 1) for part in _legendre(order))
+    t = (left + width * points).clamp_min(1e-300)
+    weight = (shares * width / t).flatten(0, 1)
+    return (weight * integrand(units, bias, t.flatten(0, 1), link)).sum(0)
 
 
 @cache

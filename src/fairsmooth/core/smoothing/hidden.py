@@ -18,6 +18,7 @@ import torch
 from torch import Tensor
 
 from fairsmooth.core.architecture import Network
+from fairsmooth.core.smoothing.enormous import DRAWN_IN_ERROR, draw_in, limit_scale
 from fairsmooth.core.smoothing.plan import Accuracy, HiddenUnits, Plan, plan_rows
 from fairsmooth.core.smoothing.relu import ReluUnits
 from fairsmooth.core.smoothing.rules import WIDE
@@ -26,8 +27,8 @@ from fairsmooth.core.smoothing.smooth_units import SmoothUnits
 from fairsmooth.core.smoothing.tiles import TILE, integrate_tiles
 
 _ROUNDING = 2.0**-52
-# Scale from which on SiLU is taken for ReLU.
-_STRAIGHT = 1e13
+# Scale, per unit, from which on SiLU is taken for ReLU.
+_STRAIGHT = 1e11
 
 
 def smooth_hidden(
@@ -102,8 +103,10 @@ def _units(
 ) -> tuple[HiddenUnits, Tensor, torch.Size]:
     """Lay the problem out with units first and all rows of all groups last."""
     (weight, bias), (out_weight, out_bias) = network.layers(parameters)
-    mean = weight @ X.mT + bias.unsqueeze(-1)
-    scale = sigma * (X.square().sum(-1) + 1.0).sqrt()
+    X, ones = draw_in(X, sigma, limit_scale(out_bias, sigma, weight.shape[-2]))
+    offset = bias.unsqueeze(-1) if ones is None else bias.unsqueeze(-1) * ones.unsqueeze(-2)
+    mean = weight @ X.mT + offset
+    scale = sigma * (X.square().sum(-1) + (1.0 if ones is None else ones.square())).sqrt()
     batch, (n_units, n_rows) = mean.shape[:-2], mean.shape[-2:]
     shape = torch.Size((*batch, n_rows))
     out = out_weight.squeeze(-2).unsqueeze(-1)
@@ -126,7 +129,7 @@ def _by_width(
     those is at most 40 over the scale, and so is what taking ReLU instead changes.
     """
     scale = units.scale.detach()
-    far = (scale > _STRAIGHT) & (units.activation == "silu")
+    far = (scale > _STRAIGHT * units.mean.shape[0]) & (units.activation == "silu")
     score, error = torch.zeros_like(bias), torch.zeros_like(bias)
     for chosen in (far, (scale >= WIDE) & ~far, scale < WIDE):
         rows = torch.nonzero(chosen).squeeze(1)
@@ -180,7 +183,7 @@ def _evaluation_error(units: HiddenUnits, nodes: Tensor, step: Tensor) -> Tensor
     size = 1.0 if units.activation == "tanh" else units.mean.abs() + 7.0 * units.scale
     phase = 6.3 * nodes + nodes * step * (units.weight.abs() * size).sum(0)
     each = n_units * (units.unit_error + 20.0 * _ROUNDING) + 4.0 * _ROUNDING * phase
-    return each * (2.0 + torch.log(2.0 * nodes + 1.0)) / math.pi
+    return DRAWN_IN_ERROR + each * (2.0 + torch.log(2.0 * nodes + 1.0)) / math.pi
 
 
 def _input_rounding(network: Network, parameters: Tensor, sigma: float) -> Tensor:

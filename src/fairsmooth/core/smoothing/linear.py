@@ -27,6 +27,8 @@ from fairsmooth.core.architecture import Network
 
 LINKS = ("logistic", "probit", "step")
 N_NODES = 16
+# Rows larger than this have the score of their direction.
+_HUGE = 1e100
 
 
 def normal_cdf(x: Tensor) -> Tensor:
@@ -70,15 +72,28 @@ def smooth_link(mean: Tensor, scale: Tensor, link: str, *, n_nodes: int = N_NODE
 
 def input_scale(X: Tensor, sigma: float) -> Tensor:
     r"""Return :math:`s = \sigma\sqrt{\lVert x\rVert^2 + 1}`, the logit's standard deviation."""
-    # One pass without an array of squares.
-    return sigma * (torch.linalg.vector_norm(X, dim=-1).square() + 1.0).sqrt()
+    # One pass without an array of squares, unless a square overflows.
+    norm = torch.linalg.vector_norm(X, dim=-1)
+    if norm.numel() and math.isinf(float(norm.detach().max())):
+        largest = X.detach().abs().amax(-1).clamp_min(1.0)
+        norm = largest * torch.linalg.vector_norm(X / largest.unsqueeze(-1), dim=-1)
+    return sigma * torch.hypot(norm, torch.ones_like(norm))
 
 
 def smooth_linear(
     network: Network, parameters: Tensor, X: Tensor, *, sigma: float, link: str
 ) -> Tensor:
-    """Return the exact smooth score of a linear model for every row."""
-    return smooth_link(network.logits(parameters, X), input_scale(X, sigma), link)
+    """Return the exact smooth score of a linear model for every row.
+
+    Rows beyond 1e100 are first scaled down to it: by then the link's own width and the
+    intercept no longer count, and nothing overflows.
+    """
+    scale = input_scale(X, sigma)
+    if scale.numel() and float(scale.detach().max()) > sigma * _HUGE:
+        largest = X.detach().abs().amax(-1, keepdim=True)
+        X = X * (_HUGE / largest.clamp_min(_HUGE))
+        scale = input_scale(X, sigma)
+    return smooth_link(network.logits(parameters, X), scale, link)
 
 
 def _tiny(like: Tensor) -> float:

@@ -74,13 +74,13 @@ def plan_rows(units: HiddenUnits, bias: Tensor, link: str, accuracy: Accuracy) -
     if link == "logistic":
         theta = theta.clamp_max(1.0)
     common = 0.5 * theta.square() * (sigma**2 + link_variance) + _link_gain(theta, link)
-    up = common + theta * bias + units.log_exponential_moment(theta)
-    down = common - theta * bias + units.log_exponential_moment(-theta)
-    half_period = accuracy.finer * (torch.maximum(up, down) + accuracy.tail) / theta
-    least = torch.minimum(up, down)
+    both = torch.stack([theta, -theta])
+    up, down = (common + both * bias + units.log_exponential_moment(both)).unbind()
+    most, least = torch.maximum(up, down), torch.minimum(up, down)
+    half_period = accuracy.finer * (most + accuracy.tail) / theta
     saturated = least < -_SATURATED
     # The two tails err in opposite directions, so the larger one bounds their sum.
-    tail = torch.exp(torch.maximum(up, down) - theta * half_period)
+    tail = torch.exp(most - theta * half_period)
     return Plan(
         step=2.0 * math.pi / half_period,
         reach=_reach(units, variance, link, accuracy),
@@ -105,8 +105,8 @@ def _theta(units: HiddenUnits, variance: Tensor, tail: float) -> Tensor:
         return math.sqrt(2.0 * tail) / variance.sqrt()
     width = units.sigma * units.scale
     wanted = 2.0 * tail * (width.square() / variance)
-    w = wanted
-    for _ in range(3):
+    w = wanted * (1.0 + wanted) / (1.0 + 2.0 * wanted)
+    for _ in range(2):
         w = w - (2.0 * w - torch.log1p(w) - wanted) * (1.0 + w) / (1.0 + 2.0 * w)
     return (w / (1.0 + w)).sqrt().clamp_max(_NEAR_DIVERGENCE) / width
 

@@ -70,9 +70,10 @@ class ReluUnits:
     def log_exponential_moment(self, theta: Tensor) -> Tensor:
         r"""Return an upper bound on :math:`\log E \exp(\theta \sum_j h_j(v_j + \sigma g_j))`.
 
-        ``theta`` of shape (R,) must satisfy :math:`|\theta|\sigma s < 1`. The bound is
-        off by less than 1e-4 per unit, and only where a unit hardly matters.
+        ``theta`` of shape (..., R), as the result, must satisfy :math:`|\theta|\sigma s < 1`. The
+        bound is off by less than 1e-4 per unit, and only where a unit hardly matters.
         """
+        theta = theta.unsqueeze(-2)
         ratio, tilt = self._ratio(), theta * self.weight
         shrink = 1.0 - (theta * self.sigma * self.scale).square()
         exponent = (
@@ -83,14 +84,19 @@ class ReluUnits:
         shift = (ratio + tilt * self.scale) / shrink.sqrt()
         # Far out, Φ(shift)·e^exponent is a tiny number times a huge one; there the two
         # exponents join to that of the density at 0, times Mills' ratio bounded by Birnbaum.
-        far = shift < -5.0
-        outer = torch.where(far, 0.0, exponent.clamp_min(0.0))
+        # Everything is relative to e^outer, since a unit that is surely on may count e^-1000.
+        density, far = -0.5 * ratio.square(), shift < -5.0
+        least = torch.where(ratio > 0, density, 0.0)
+        outer = torch.where(far, least, torch.maximum(exponent, least))
         near = normal_cdf(shift) * torch.exp(torch.where(far, 0.0, exponent - outer))
         away = 4.0 / ((shift.square() + 8.0).sqrt() - 3.0 * shift.clamp_max(-5.0))
-        away = away * torch.exp(-0.5 * ratio.square()) / math.sqrt(2.0 * math.pi)
+        away = away * torch.exp(density - outer) / math.sqrt(2.0 * math.pi)
         active = torch.where(far, away, near) / shrink.sqrt()
-        inner = normal_cdf(-ratio) * torch.exp(-outer) + active
-        return (outer + inner.clamp_min(1e-300).log()).sum(0)
+        # Φ(-r) is at most half of e^(-r²/2), which is all that float64 can tell beyond 30.
+        surely = ratio > 30.0
+        off = torch.where(surely, 0.5, normal_cdf(-ratio))
+        off = off * torch.exp(torch.where(surely, density, 0.0) - outer)
+        return (outer + (off + active).clamp_min(1e-300).log()).sum(-2)
 
     def characteristic(self, t: Tensor) -> tuple[Tensor, Tensor]:
         r"""Return :math:`\prod_j \varphi_j(t)` at ``t`` of shape (B, R), real and imaginary part.

@@ -6,12 +6,13 @@ some of the units already make the product negligible are dropped, with what the
 """
 
 import math
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 from torch.utils.checkpoint import checkpoint
 
-from fairsmooth.core.smoothing.graded import graded_integral
+from fairsmooth.core.smoothing.graded import measured_error, panels, rule_pair
 from fairsmooth.core.smoothing.inversion import known_decay, rest_bound
 from fairsmooth.core.smoothing.plan import Accuracy, Plan
 from fairsmooth.core.smoothing.smooth_units import SmoothUnits
@@ -20,8 +21,13 @@ from fairsmooth.core.smoothing.smooth_units import SmoothUnits
 _FIRST = 12
 # Elements of one table or of the shares worked on at once.
 _ELEMENTS = 1 << 20
-# Nodes of the integral times nodes of the units' rule, for one row: a fraction of a second.
-WORK = 1_000_000
+# Nodes of the integral, times nodes of a unit's rule, times units, for one row: some tenths of
+# a second.
+WORK = 4_000_000
+# Elements (unit, node, row) kept for the backward pass before recomputing is cheaper than memory.
+KEPT = 1 << 21
+# Nodes of equal steps times nodes of a unit's rule from which on growing intervals take over.
+_EQUAL = 1_000_000
 # Rows of a tile whose steps differ by more than this factor are kept apart.
 _ALIKE = 1.3
 
@@ -70,38 +76,73 @@ def _tile(
         bad = torch.where(plan.saturated, 0.0, 1.0)
         return zero, bad, torch.zeros_like(bias).detach()
     reach = float(plan.reach.max())
-    last = _affordable(units, step, reach, accuracy)
-    if units.activation == "silu" and last * step < reach:
-        return _graded(units, bias, plan, link)
-    end = torch.full_like(plan.step, last * step)
-    with torch.no_grad():
-        left_out = rest_bound(units.log_envelope(end), end, units.sigma, link)
-    floor = 0.5 * accuracy.truncation / max(last, 1)
-    total = zero
+    last = max(1, math.ceil(reach / step))
+    if units.activation == "silu" and last * units.n_points(reach) > _EQUAL * accuracy.finer:
+        return _graded(units, bias, plan, link, accuracy)
+    keep = _Block(link, 0.5 * accuracy.truncation / last, recompute=_many(units, last))
+    total, left_out, done, work = zero, torch.zeros_like(bias), 0, 0.0
     for first, stop in _blocks(last):
+        if work + _least_work(units, step * stop, stop - first) > WORK * accuracy.finer:
+            break
         halves = torch.arange(first, stop).to(bias).unsqueeze(1) + 0.5
-        more, dropped = _block(units, bias, step * halves, halves, link, floor)
-        total, left_out = total + more, left_out + dropped
-    return total, left_out, torch.full_like(plan.step, last)
+        more, dropped, spent = keep.sum(units, bias, step * halves, 1.0 / halves)
+        total, left_out, done, work = total + more[0], left_out + dropped, stop, work + spent
+    return (
+        total,
+        left_out + _rest(units, max(done * step, 1e-300), link),
+        torch.full_like(plan.step, done),
+    )
 
 
 def _graded(
-    units: SmoothUnits, bias: Tensor, plan: Plan, link: str
+    units: SmoothUnits, bias: Tensor, plan: Plan, link: str, accuracy: Accuracy
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Integrate rows one by one on growing intervals, for scales as far apart as ReLU's can be."""
     pairs = [
-        graded_integral(units.narrow(row, 1), bias[row : row + 1], plan.step[row : row + 1], link)
+        _graded_row(
+            units.narrow(row, 1), bias[row : row + 1], plan.step[row : row + 1], link, accuracy
+        )
         for row in range(len(bias))
     ]
     total, error = (torch.cat(column) for column in zip(*pairs, strict=True))
     return total, error, torch.full_like(plan.step, 1024.0)
 
 
-def _affordable(units: SmoothUnits, step: float, reach: float, accuracy: Accuracy) -> int:
-    """Return the number of nodes up to ``reach``, or as many as the work for one row allows."""
-    while reach / step * units.n_points(reach) > WORK * accuracy.finer:
-        reach *= 0.8
-    return max(1, math.ceil(reach / step))
+def _graded_row(
+    units: SmoothUnits, bias: Tensor, step: Tensor, link: str, accuracy: Accuracy
+) -> tuple[Tensor, Tensor]:
+    left, width = (part.squeeze(1) for part in panels(bias, step, units.sigma, link))
+    both = torch.zeros((2, 1), dtype=bias.dtype, device=bias.device)
+    keep = _Block(link, 1e-3 * accuracy.truncation / len(left), recompute=True)
+    left_out, end, work = torch.zeros_like(step), 1e-300, 0.0
+    for some_left, some_width in zip(left.split(4), width.split(4), strict=True):
+        last = float(some_left[-1] + some_width[-1])
+        if work + _least_work(units, last, 4 * 68) > WORK * accuracy.finer:
+            break
+        more, dropped, spent = keep.sum(units, bias, *rule_pair(some_left, some_width))
+        both, left_out, work, end = both + more, left_out + dropped, work + spent, last
+    error = measured_error(both[0], both[1]).detach()
+    return both[0], error + left_out + _rest(units, end, link)
+
+
+def _least_work(units: SmoothUnits, t: float, n_nodes: int) -> float:
+    """Return the work for nodes up to ``t`` if the first units show that they do not matter."""
+    return _work(min(_FIRST, units.mean.shape[0]), n_nodes, units.n_points(t))
+
+
+def _work(n_units: int, n_nodes: int, points: float) -> float:
+    # A pass over few elements costs as much as one over some hundred.
+    return max(n_units * n_nodes, 500) * points
+
+
+def _many(units: SmoothUnits, last: int) -> bool:
+    return units.mean.numel() * last > KEPT
+
+
+@torch.no_grad()
+def _rest(units: SmoothUnits, end: float, link: str) -> Tensor:
+    last = torch.full_like(units.scale, end)
+    return rest_bound(units.log_envelope(last), last, units.sigma, link)
 
 
 def _blocks(last: int) -> list[tuple[int, int]]:
@@ -113,45 +154,62 @@ def _blocks(last: int) -> list[tuple[int, int]]:
     return blocks
 
 
-def _block(
-    units: SmoothUnits, bias: Tensor, t: Tensor, halves: Tensor, link: str, floor: float
-) -> tuple[Tensor, Tensor]:
-    """Return the sum over nodes ``t`` (B, 1), and what the dropped ones may have added."""
-    n_units, n_rows = units.mean.shape
-    decay = known_decay(t, units.sigma, link) / halves
-    re = torch.ones((len(t), n_rows), dtype=bias.dtype, device=bias.device)
-    im = torch.zeros_like(re)
-    dropped = torch.zeros(n_rows, dtype=bias.dtype, device=bias.device)
-    start, size = 0, min(_FIRST, n_units)
-    while start < n_units and len(t):
-        part = units.some(slice(start, start + size))
-        re, im = _times(re, im, *_product(part, t))
-        start += size
-        with torch.no_grad():
-            bound = decay * (torch.hypot(re, im) + units.unit_error * start) / math.pi
-            keep = bound.amax(1) > floor
-        if start < n_units and not bool(keep.all()):
-            dropped = dropped + bound[~keep].sum(0)
-            t, decay, re, im = t[keep], decay[keep], re[keep], im[keep]
-        if len(t):
-            points = max(len(t), n_rows) * units.n_points(float(t.max()))
-            size = max(1, int(_ELEMENTS / points))
-    phase = bias * t
-    return (decay * (im * torch.cos(phase) + re * torch.sin(phase))).sum(0), dropped
+@dataclass(frozen=True)
+class _Block:
+    """How to sum over some nodes: nodes that add less than ``floor`` may be dropped."""
+
+    link: str
+    floor: float
+    recompute: bool
+
+    def sum(
+        self, units: SmoothUnits, bias: Tensor, t: Tensor, weights: Tensor
+    ) -> tuple[Tensor, Tensor, float]:
+        """Sum nodes ``t`` (B, 1) by every column of ``weights`` (B, C): shape (C, R).
+
+        Also return what dropped nodes may have added, and the work in elements.
+        """
+        n_units, n_rows = units.mean.shape
+        decay = known_decay(t, units.sigma, self.link)
+        re = torch.ones((len(t), n_rows), dtype=bias.dtype, device=bias.device)
+        im = torch.zeros_like(re)
+        dropped = torch.zeros(n_rows, dtype=bias.dtype, device=bias.device)
+        start, size, work = 0, min(_FIRST, n_units), 0.0
+        points = units.n_points(float(t.max()))
+        while start < n_units and len(t):
+            part = units.some(slice(start, start + size))
+            re, im = _times(re, im, *_product(part, t, recompute=self.recompute))
+            start, work = start + size, work + _work(len(part.mean), len(t), points)
+            if start < n_units:
+                keep, bound = self._matter(decay, weights, re, im, units.unit_error * start)
+                dropped = dropped + bound[~keep].sum(0)
+                t, decay, weights, re, im = t[keep], decay[keep], weights[keep], re[keep], im[keep]
+            size = max(1, int(_ELEMENTS / (max(len(t), n_rows) * points)))
+        phase = bias * t
+        value = decay * (im * torch.cos(phase) + re * torch.sin(phase))
+        return weights.mT @ value, dropped, work
+
+    @torch.no_grad()
+    def _matter(
+        self, decay: Tensor, weights: Tensor, re: Tensor, im: Tensor, error: float
+    ) -> tuple[Tensor, Tensor]:
+        """Tell which nodes may add more than ``floor``, and what each may add."""
+        most = decay * weights.amax(1, keepdim=True) / math.pi
+        bound = most * (torch.hypot(re, im) + error)
+        return bound.amax(1) > self.floor, bound
 
 
-def _product(units: SmoothUnits, t: Tensor) -> tuple[Tensor, Tensor]:
-    """Return the product of the units' factors; recompute it in the backward pass."""
+def _product(units: SmoothUnits, t: Tensor, *, recompute: bool) -> tuple[Tensor, Tensor]:
+    """Return the product of the units' factors, maybe again in the backward pass."""
+    arguments = (units.mean, units.scale, units.weight)
+    if not (recompute and torch.is_grad_enabled() and any(a.requires_grad for a in arguments)):
+        return units.characteristic(t)
 
     def product(mean: Tensor, scale: Tensor, weight: Tensor) -> tuple[Tensor, Tensor]:
-        part = SmoothUnits(mean, scale, weight, units.sigma, units.activation)
-        return part.characteristic(t)
+        return SmoothUnits(mean, scale, weight, units.sigma, units.activation).characteristic(t)
 
-    arguments = (units.mean, units.scale, units.weight)
-    if torch.is_grad_enabled() and any(each.requires_grad for each in arguments):
-        result: tuple[Tensor, Tensor] = checkpoint(product, *arguments, use_reentrant=False)
-        return result
-    return product(*arguments)
+    result: tuple[Tensor, Tensor] = checkpoint(product, *arguments, use_reentrant=False)
+    return result
 
 
 def _times(a: Tensor, b: Tensor, c: Tensor, d: Tensor) -> tuple[Tensor, Tensor]:

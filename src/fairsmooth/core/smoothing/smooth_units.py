@@ -19,14 +19,17 @@ from fairsmooth.core.smoothing.faddeeva import complex_product, scaled_erfc
 from fairsmooth.core.smoothing.inversion import LINK_RANGE, rest_bound
 from fairsmooth.core.smoothing.linear import normal_cdf
 from fairsmooth.core.smoothing.relu import ReluUnits
+from fairsmooth.core.smoothing.unit_sums import node_sum, table_sum
 
 # SiLU lies at most this far below ReLU, and its least value is as far below 0.
 _DIP = 0.27847
+# Largest slope of either activation, and half of the largest curvature of each.
+_SLOPE = 1.1
+_CURVATURE = {"tanh": 0.385, "silu": 0.25}
 # Thresholds of the envelope, in standard deviations from the mean.
 _LEVELS = (-2.5, -1.5, -0.75, -0.25, 0.25, 0.75, 1.5)
 # Halvings, on a logarithmic scale, of the interval in which the range is sought.
-_HALVINGS = 16
-_LEAST_REACH = 1e-150
+_HALVINGS = 10
 
 
 @dataclass(frozen=True)
@@ -87,11 +90,15 @@ class SmoothUnits:
         SiLU lies between ReLU and ReLU less 0.279. For tanh the exponent
         :math:`X = \lambda h + qh^2` lies in a range :math:`R = 2|\lambda| + q` and has variance
         at most :math:`(|\lambda| + 2q)^2 \mathrm{Var}\,h`: Hoeffding's lemma or Bennett's bound.
+        Where pre-activations hardly vary, that of concentration is the best for both.
+        ``theta`` has the shape (..., R), and so has the result.
         """
+        relu, theta = self._as_relu().log_exponential_moment, theta.unsqueeze(-2)
         tilt, q = theta * self.weight, 0.5 * (theta * self.sigma).square()
+        concentrated = self._concentrated(tilt, q)
         if self.activation == "silu":
             extra = _DIP * (-tilt).clamp_min(0.0) + _DIP**2 * q
-            return self._as_relu().log_exponential_moment(theta) + extra.sum(0)
+            return torch.minimum(relu(theta.squeeze(-2)) + extra.sum(-2), concentrated.sum(-2))
         first, second = self._moments
         size = tilt.abs()
         centre = tilt * first + q * second + 10.0 * rules.UNIT_ERROR * (size + q)
@@ -99,7 +106,27 @@ class SmoothUnits:
         span = (2.0 * size + q).clamp_min(1e-3)
         bennett = torch.log1p(spread * (torch.expm1(span.clamp_max(300.0)) - span) / span.square())
         hoeffding = span.square() / 8.0
-        return (centre + torch.where(span > 300.0, hoeffding, bennett).minimum(hoeffding)).sum(0)
+        bounded = centre + torch.where(span > 300.0, hoeffding, bennett).minimum(hoeffding)
+        return bounded.minimum(concentrated).sum(-2)
+
+    def _concentrated(self, tilt: Tensor, q: Tensor) -> Tensor:
+        r"""Bound :math:`\log E e^{\lambda h + qh^2}` by concentration of Lipschitz functions.
+
+        A unit has slope at most 1.1, so :math:`D = h - E h` is sub-Gaussian with variance
+        :math:`c = (1.1 s)^2`, and curvature at most ½, so its mean is within :math:`s^2/4` of
+        :math:`a(\mu)`. With :math:`e^{qD^2} = E_g e^{\sqrt{2q}gD}` and
+        :math:`\lambda' = |\lambda| + 2q|E h|` this gives
+        :math:`\lambda E h + q(E h)^2 + \lambda'^2c/2(1 - 2qc) - \frac12\log(1 - 2qc)`.
+        """
+        c = (_SLOPE * self.scale).square()
+        left = (1.0 - 2.0 * q * c).clamp_min(0.0)
+        curve = _CURVATURE[self.activation] * self.scale.square()
+        value = ACTIVATIONS[self.activation](self.mean)
+        mean = value.abs() + curve
+        pull = tilt.abs() + 2.0 * q * mean
+        centre = tilt * value + tilt.abs() * curve + q * mean.square()
+        bound = centre + 0.5 * (pull.square() * c / left - torch.log(left))
+        return bound.nan_to_num(math.inf)
 
     def log_envelope(self, t: Tensor) -> Tensor:
         r"""Bound :math:`\sum_j\log E e^{-\sigma^2t^2h_j^2/2}`, falling in ``t`` of shape (R,).
@@ -108,19 +135,18 @@ class SmoothUnits:
         :math:`1 - \sum_i P(|h| \ge \eta_i)(e^{-c\eta_{i-1}^2} - e^{-c\eta_i^2})`.
         """
         c = 0.5 * (self.sigma * t).square()
-        bound = torch.ones_like(self.mean)
-        before = torch.ones_like(self.mean)
-        for chance, square in self._thresholds:
-            after = torch.exp(-c * square)
-            bound = bound - chance * (before - after)
-            before = after
-        return bound.clamp_min(1e-300).log().sum(0)
+        none, shares, squares = self._thresholds
+        return (none + (shares * torch.exp(-c * squares)).sum(0)).clamp_min(1e-300).log().sum(0)
 
     def reach(self, variance: Tensor, link: str, truncation: float) -> Tensor:
         """Return where what lies beyond is proven to be below half of ``truncation``."""
         del variance
-        low = torch.full_like(self.scale, _LEAST_REACH)
         high = torch.full_like(self.scale, min(LINK_RANGE[link], 9.0 / self.sigma))
+        # Where no unit's noise has grown to much yet, it cannot be enough.
+        low = torch.full_like(self.scale, 0.02 / (self.sigma * self.mean.shape[0] ** 0.5))
+        if self.activation == "silu":
+            low = low / (1.0 + self.mean.abs().amax(0) + self.scale)
+        low = low.minimum(0.1 * high)
         for _ in range(_HALVINGS):
             middle = (low * high).sqrt()
             rest = rest_bound(self.log_envelope(middle), middle, self.sigma, link)
@@ -151,23 +177,13 @@ class SmoothUnits:
 
     def _gaussian_nodes(self, t: Tensor, demand: rules.Demand) -> tuple[Tensor, Tensor]:
         nodes, shares = rules.gaussian_grid(demand, float(self.scale.detach().max()), self.mean)
-        activation = ACTIVATIONS[self.activation]
-        tilt = self.weight.unsqueeze(1) * t
-        re = im = self.mean.new_zeros((self.mean.shape[0], len(t), self.mean.shape[1]))
-        for node, share in zip(nodes.tolist(), shares.tolist(), strict=True):
-            value = activation(self.mean + self.scale * node).unsqueeze(1)
-            size = share * torch.exp(-0.5 * (self.sigma * t * value).square())
-            phase = tilt * value
-            re = torch.addcmul(re, size, torch.cos(phase))
-            im = torch.addcmul(im, size, torch.sin(phase))
-        return re, im
+        points = self.mean + self.scale * nodes.reshape(-1, 1, 1)
+        values = ACTIVATIONS[self.activation](points)
+        return node_sum(self.weight, t, values, shares, self.sigma)
 
     def _fixed_nodes(self, t: Tensor, demand: rules.Demand) -> tuple[Tensor, Tensor]:
         values, shares = self._fixed_rule(demand)
-        size = torch.exp(-0.5 * (self.sigma * t * values).square())
-        phase = (self.weight.unsqueeze(1) * t) * values
-        re = torch.bmm(size * torch.cos(phase), shares.mT)
-        im = torch.bmm(size * torch.sin(phase), shares.mT)
+        re, im = table_sum(self.weight, t, values, shares, self.sigma)
         if self.activation == "tanh":
             return re, im
         beyond_re, beyond_im = self._identity_part(t, demand.switch)
@@ -233,14 +249,13 @@ class SmoothUnits:
         return first, second
 
     @cached_property
-    def _thresholds(self) -> list[tuple[Tensor, Tensor]]:
-        """Chance that a unit exceeds a threshold, and the threshold's square, for every level."""
+    def _thresholds(self) -> tuple[Tensor, Tensor, Tensor]:
+        """Chance to stay below all thresholds, to lie between two (L, J, R), and their squares."""
         centre = self.mean.abs() if self.activation == "tanh" else self.mean
-        pairs = []
-        for level in _LEVELS:
-            cut = (centre + level * self.scale).clamp_min(0.0)
-            chance = normal_cdf((centre - cut) / self.scale)
-            if self.activation == "tanh":
-                chance = chance + normal_cdf(-(centre + cut) / self.scale)
-            pairs.append((chance, ACTIVATIONS[self.activation](cut).square()))
-        return pairs
+        levels = torch.tensor(_LEVELS, dtype=centre.dtype, device=centre.device)
+        cuts = (centre + levels.reshape(-1, 1, 1) * self.scale).clamp_min(0.0)
+        chances = normal_cdf((centre - cuts) / self.scale)
+        if self.activation == "tanh":
+            chances = chances + normal_cdf(-(centre + cuts) / self.scale)
+        between = torch.cat([chances[:-1] - chances[1:], chances[-1:]]).clamp_min(0.0)
+        return 1.0 - chances[0], between, ACTIVATIONS[self.activation](cuts).square()
