@@ -17,6 +17,7 @@ from fairsmooth.core.smoothing.layerwise import antithetic_scores, smooth_layerw
 from fairsmooth.core.smoothing.linear import apply_link
 from fairsmooth.core.smoothing.rounding import widen
 from fairsmooth.core.smoothing.sampled import weight_pair_scores
+from fairsmooth.exceptions import InputError
 
 # Eight normals for the logistic, and arithmetic in float32.
 _LAYERWISE_ERROR = 3e-6
@@ -80,13 +81,23 @@ def exact(task: Task, rows: Tensor) -> Result:
 def layerwise(task: Task, rows: Tensor) -> Result:
     """Smooth a network by its hidden noise: Sobol points, or pairs if an interval is wanted."""
     assert isinstance(task.architecture, Network)
-    network, weights, rows = task.architecture, task.parameters.float(), rows.float()
+    network, weights, rows = task.architecture, _narrow(task.parameters), _narrow(rows)
     common: dict[str, Any] = {"sigma": task.sigma, "link": task.link, "seed": task.seed}
     if task.delta is None:
         scores = smooth_layerwise(network, weights, rows, n_draws=task.n_draws, **common)
         return _without_interval(scores.double())
     scores, interval = _sample(task, rows, partial(antithetic_scores, network, weights, **common))
     return scores, widen(interval, _LAYERWISE_ERROR)
+
+
+def _narrow(values: Tensor) -> Tensor:
+    narrow = values.float()
+    if narrow.isinf().any():
+        raise InputError(
+            "Expected rows and parameters below 3e38 in size for method='layerwise', which "
+            f"computes in float32, got {float(values.abs().max()):.3g}. Scale the columns."
+        )
+    return narrow
 
 
 def monte_carlo(task: Task, rows: Tensor) -> Result:

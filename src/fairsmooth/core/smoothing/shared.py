@@ -21,9 +21,9 @@ from fairsmooth.core.smoothing.smooth_units import SmoothUnits
 _FIRST = 12
 # Elements of one table or of the shares worked on at once.
 _ELEMENTS = 1 << 20
-# Nodes of the integral, times nodes of a unit's rule, times units, for one row: some tenths of
-# a second.
-WORK = 4_000_000
+# Nodes of the integral, times nodes of a unit's rule, times units, for one row: a fifth of a
+# second. Without a link's noise the range often is out of reach anyway.
+WORK = {"logistic": 10_000_000, "probit": 10_000_000, "step": 4_000_000}
 # Elements (unit, node, row) kept for the backward pass before recomputing is cheaper than memory.
 KEPT = 1 << 21
 # Nodes of equal steps times nodes of a unit's rule from which on growing intervals take over.
@@ -82,7 +82,7 @@ def _tile(
     keep = _Block(link, 0.5 * accuracy.truncation / last, recompute=_many(units, last))
     total, left_out, done, work = zero, torch.zeros_like(bias), 0, 0.0
     for first, stop in _blocks(last):
-        if work + _least_work(units, step * stop, stop - first) > WORK * accuracy.finer:
+        if work + _least_work(units, step * stop, stop - first) > WORK[link] * accuracy.finer:
             break
         halves = torch.arange(first, stop).to(bias).unsqueeze(1) + 0.5
         more, dropped, spent = keep.sum(units, bias, step * halves, 1.0 / halves)
@@ -117,7 +117,7 @@ def _graded_row(
     left_out, end, work = torch.zeros_like(step), 1e-300, 0.0
     for some_left, some_width in zip(left.split(4), width.split(4), strict=True):
         last = float(some_left[-1] + some_width[-1])
-        if work + _least_work(units, last, 4 * 68) > WORK * accuracy.finer:
+        if work + _least_work(units, last, 4 * 68) > WORK[link] * accuracy.finer:
             break
         more, dropped, spent = keep.sum(units, bias, *rule_pair(some_left, some_width))
         both, left_out, work, end = both + more, left_out + dropped, work + spent, last
