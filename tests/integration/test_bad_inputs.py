@@ -279,7 +279,7 @@ OTHER_COMMANDS = {
     "audit model": "Missing",
     "audit": "Missing",
     "certificate": "Missing",
-    "verify": "Missing",
+    "verify": "Expected a model file or --guarantee",
     "verify model --attack nan": "--attack",
     "verify model --attack -1": "--attack",
     "verify model --attack inf": "--attack",

@@ -174,13 +174,15 @@ class Parts:
     ) -> Fitted:
         """Put the model together and audit it on the rows kept for that."""
         model = TableModel(classifier, self.encoder, self.roles, self.provenance)
-        # A rare category may be in the held-out part only; that must not end a training.
+        # A rare category may be in the held-out part only, or the only value that is missing;
+        # that must not end a training.
         audited = model.audited(self.test, unknown="ignore")
         audit = audited.audit(classifier, shift=shift)
         notes = comparison_notes(
             classifier, audit, (self.X, self.y), (audited.X, audited.y, audited.sensitive)
         )
-        known = replace(self.provenance, notes=(*self.provenance.notes, *notes))
+        left_out = (f"Of the rows held out, {note}" for note in audited.notes)
+        known = replace(self.provenance, notes=(*self.provenance.notes, *left_out, *notes))
         model = replace(model, provenance=known, measured=audit)
         return Fitted(model, audit, self.test, time.perf_counter() - began)
 
