@@ -23,8 +23,8 @@ warnings.simplefilter("ignore")  # two epochs make a model that can be saved, no
 from fairsmooth.persistence import save
 folder = sys.argv[1]
 rng = np.random.default_rng(0)
-X = rng.normal(size=(480, 100))
-y = (X[:, 0] + rng.normal(size=480) > 0).astype(int)
+X = rng.normal(size=(240, 100))
+y = (X[:, 0] + rng.normal(size=240) > 0).astype(int)
 for name, n_groups, settings in (
     ("linear", 4, {}),
     ("many", 12, {}),
@@ -34,7 +34,7 @@ for name, n_groups, settings in (
     ("deep", 4, {"hidden_layer_sizes": (4, 3), "max_iter": 2, "n_draws": 64}),
 ):
     clf = FairSmoothClassifier(sigma=0.5, random_state=0, free_reference=False, **settings)
-    clf.fit(X, y, sensitive_features=np.arange(480) % n_groups)
+    clf.fit(X, y, sensitive_features=np.arange(240) % n_groups)
     # L-BFGS leaves Fortran order; whatever the order, the file must load.
     clf.rule_ = replace(clf.rule_, group_parameters=np.asfortranarray(clf.group_parameters_))
     save(clf, f"{folder}/{name}")
@@ -45,7 +45,7 @@ import json, sys, numpy as np
 from fairsmooth.persistence import file_digest, load
 from fairsmooth.verify import verify
 folder = sys.argv[1]
-X = np.random.default_rng(1).normal(size=(300, 100))
+X = np.random.default_rng(1).normal(size=(90, 100))
 out = {}
 for name in ("linear", "many", "ball", "sampled", "hidden", "deep"):
     clf = load(f"{folder}/{name}")

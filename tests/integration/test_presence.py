@@ -14,6 +14,7 @@ import pandas as pd
 import pytest
 
 import fairsmooth
+from fairsmooth.cli.main import main
 
 METHOD = '''"""Decides by a coin, weighted as the training labels are."""
 
@@ -97,45 +98,77 @@ def tree(tmp_path_factory):
     return folder
 
 
-def call(tree, *arguments):
-    """Run a command of the copied package; what it prints is returned."""
-    program = "from fairsmooth.cli.main import run; run()"
+# One process for all commands: most of a command's time is the import of torch.
+PROGRAM = """
+import contextlib, io, json, sys
+from fairsmooth.cli.main import main
+printed = {}
+for name, words in json.loads(sys.argv[1]).items():
+    with contextlib.redirect_stdout(io.StringIO()) as out:
+        code = main(words)
+    printed[name] = [code, out.getvalue()]
+print(json.dumps(printed))
+"""
+
+
+@pytest.fixture(scope="module")
+def commands(tree, tmp_path_factory):
+    """Run commands of the copied package; return what they print, and where they write."""
+    folder = tmp_path_factory.mktemp("out")
+    table1 = ["reproduce", "table1", "--profile", "smoke", "--only", "loans", "--json"]
+    some = ["--methods", "strong_penalty", "--methods", "fairsmooth", "--jobs", "1"]
+    words = {
+        "methods": ["list", "methods"],
+        "datasets": ["list", "datasets"],
+        "demo": ["demo", "--dataset", "loans", "--out", str(folder / "demo"), "--json"],
+        "table1": [*table1, *some, "--out", str(folder / "table1")],
+    }
     done = subprocess.run(
-        [sys.executable, "-c", program, *map(str, arguments)],
+        [sys.executable, "-c", PROGRAM, json.dumps(words)],
         env={**os.environ, "PYTHONPATH": str(tree), "OMP_NUM_THREADS": "1", "COLUMNS": "200"},
         capture_output=True,
         text=True,
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    return done.stdout
+    printed = json.loads(done.stdout)
+    assert {name: code for name, (code, _) in printed.items()} == dict.fromkeys(words, 0)
+    return {name: text for name, (_, text) in printed.items()}, folder
 
 
-def test_both_are_listed(tree):
-    assert "Strong penalty" in call(tree, "list", "methods")
-    assert "800 loans." in call(tree, "list", "datasets")
+def test_both_are_listed(commands):
+    assert "Strong penalty" in commands[0]["methods"]
+    assert "800 loans." in commands[0]["datasets"]
 
 
-def test_both_take_part_in_the_papers_tables(tree, tmp_path):
-    words = ["table1", "--profile", "smoke", "--jobs", 2, "--out", tmp_path, "--json"]
-    words += ["--methods", "strong_penalty", "--methods", "fairsmooth", "--only", "loans"]
-    summary = json.loads(call(tree, "reproduce", *words))
+def test_the_demo_takes_the_dataset(commands):
+    printed, folder = commands
+    known = json.loads(printed["demo"])["provenance"]
+    assert (known["label"], known["sensitive"]) == ("paid_back", ["branch"])
+    assert known["rows"] + known["held_out"] == 800
+    page = (folder / "demo" / "report.html").read_text()
+    assert "Loans, groups by branch" in page
+    assert "paid_back" in pd.read_csv(folder / "demo" / "test.csv")
+
+
+def test_both_take_part_in_the_papers_tables(commands):
+    summary, folder = json.loads(commands[0]["table1"]), commands[1] / "table1"
     assert (summary["jobs"], summary["failed"]) == (2, 0)
-    rows = pd.read_parquet(tmp_path / "rows.parquet")
+    rows = pd.read_parquet(folder / "rows.parquet")
     assert set(rows["case"]) == {"loans-branch"}
     assert set(rows["encoding"]) == {"binned"}
     assert set(rows["method"]) == {"strong_penalty", "fairsmooth"}
-    page = (tmp_path / "index.md").read_text()
+    page = (folder / "index.md").read_text()
     assert "### Loans, branch" in page
     assert "| Strong penalty |" in page
 
 
-def test_a_method_from_outside_needs_no_place_in_the_package(tmp_path):
+def test_a_method_from_outside_needs_no_place_in_the_package(tmp_path, capsys):
     example = Path(__file__).parents[2] / "examples" / "03_add_a_baseline.py"
-    words = ["table1", "--profile", "smoke", "--jobs", 2, "--out", tmp_path, "--json"]
+    words = ["table1", "--profile", "smoke", "--jobs", "1", "--out", str(tmp_path), "--json"]
     words += ["--method", f"{example}:ReweighedClassifier", "--methods", "unconstrained"]
-    source = Path(fairsmooth.__file__).parents[1]
-    summary = json.loads(call(source, "reproduce", *words, "--only", "compas"))
+    assert main(["reproduce", *words, "--only", "compas"]) == 0
+    summary = json.loads(capsys.readouterr().out)
     assert (summary["jobs"], summary["failed"]) == (4, 0)
     rows = pd.read_parquet(tmp_path / "rows.parquet")
     named = set(rows["method"].str.partition("@")[0])

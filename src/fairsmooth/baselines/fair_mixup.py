@@ -135,7 +135,10 @@ class FairMixupClassifier(GroupClassifier):
         generator = torch_generator(self._seed(), "fair_mixup")
         fraction = self.validation_fraction if self.selection == "gap" else 0.0
         training, held = hold_out(
-            y, groups, fraction, permute=lambda n: torch.randperm(n, generator=generator).numpy()
+            y * len(groups.labels) + groups.codes,
+            fraction,
+            permute=lambda n: torch.randperm(n, generator=generator).numpy(),
+            whole=int,
         )
         self.network_ = build_mlp((X.shape[1], *self.hidden_layer_sizes, 1), generator=generator)
         rows = torch.tensor(X, dtype=torch.float32)

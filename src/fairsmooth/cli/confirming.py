@@ -1,24 +1,17 @@
 """A guarantee of the gaps again: by independent code, and from the rows if they are given."""
 
-import json
 from pathlib import Path
 from typing import Any
 
+from fairsmooth.cli.documents import read_document
 from fairsmooth.exceptions import InputError
 from fairsmooth.verify import Check, GuaranteeVerification, verify_guarantee
-
-_MAX_BYTES = 64 * 2**20
 
 
 def read_guarantee(path: Path) -> dict[str, Any]:
     """Read a guarantee as ``fairsmooth guarantee -o`` writes it."""
-    if not path.is_file() or path.stat().st_size > _MAX_BYTES:
-        raise InputError(f"Expected a guarantee as JSON, found none at {path}.")
-    try:
-        plain = json.loads(path.read_text(encoding="utf-8"))
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"Expected a guarantee as JSON, got {path}: {error}.") from error
-    if not isinstance(plain, dict) or plain.get("format") != "fairsmooth-gap-guarantee":
+    plain = read_document(path, "a guarantee as JSON")
+    if plain.get("format") != "fairsmooth-gap-guarantee":
         raise InputError(
             f"Expected a guarantee as `fairsmooth guarantee -o` writes it, got {path}."
         )

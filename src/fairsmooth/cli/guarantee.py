@@ -1,6 +1,5 @@
 """``fairsmooth guarantee``: proved bounds on the gaps between groups."""
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -13,6 +12,8 @@ from fairsmooth.cli.limits import (
     MaxEo,
     MinRatio,
     Scores,
+    ScoresLabel,
+    ScoresSensitive,
     ShiftOption,
     Threshold,
     decided_rows,
@@ -50,11 +51,9 @@ def command(
         typer.Option("--attempt", help="Try number in a series declared from its first try."),
     ] = None,
     scores: Scores = None,
-    label: Annotated[str | None, typer.Option("--label", help="Label column.")] = None,
+    label: ScoresLabel = None,
     positive: Positive = None,
-    sensitive: Annotated[
-        list[str] | None, typer.Option("--sensitive", help="Sensitive column; repeatable.")
-    ] = None,
+    sensitive: ScoresSensitive = None,
     threshold: Threshold = None,
     plan: Annotated[
         bool, typer.Option("--plan", help="Tell how many rows a guarantee would need; test none.")
@@ -172,10 +171,11 @@ def _require_output(output: Path | None, path: Path | None, table_path: Path) ->
 
 
 def _tell(found: "GapGuarantee", output: Path | None, json_output: bool) -> None:
+    from fairsmooth.cli.documents import write_document
     from fairsmooth.cli.output import print_json, print_lines, say
 
     if output is not None:
-        _write(output, found.to_dict())
+        write_document(output, found.to_dict())
         say(f"Wrote {output}.")
     if json_output:
         print_json(found.to_dict())
@@ -246,10 +246,3 @@ def _print_plan(plan: dict[str, int | None], json_output: bool) -> None:
         "shares."
         for name, rows in plan.items()
     )
-
-
-def _write(path: Path, document: object) -> None:
-    from fairsmooth._atomic import write_bytes
-
-    text = json.dumps(document, ensure_ascii=False, allow_nan=False, indent=1)
-    write_bytes(path, f"{text}\n".encode())

@@ -41,6 +41,11 @@ Scores = Annotated[
     str | None,
     typer.Option("--scores", help="Column with the scores or decisions of any system."),
 ]
+ScoresLabel = Annotated[str | None, typer.Option("--label", help="With --scores: label column.")]
+ScoresSensitive = Annotated[
+    list[str] | None,
+    typer.Option("--sensitive", help="With --scores: sensitive column; repeatable."),
+]
 Threshold = Annotated[
     float | None, typer.Option("--threshold", help="A score above it is a positive decision.")
 ]

@@ -1,17 +1,19 @@
 """``fairsmooth monitor``: the gaps of a rule in use, batch by batch."""
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from fairsmooth.cli.documents import read_document, write_document
 from fairsmooth.cli.limits import (
     Confidence,
     MaxDp,
     MaxEo,
     MinRatio,
     Scores,
+    ScoresLabel,
+    ScoresSensitive,
     Threshold,
     decided_rows,
     limits_of,
@@ -24,7 +26,6 @@ if TYPE_CHECKING:
     from fairsmooth.guarantees import GapMonitor, Limits
 
 NAME = "monitor"
-_MAX_STATE_BYTES = 64 * 2**20
 _BARS = "▁▂▃▄▅▆▇█"
 
 
@@ -41,11 +42,9 @@ def command(
         str | None, typer.Option("--name", help="Name of the batch; its contents if left out.")
     ] = None,
     scores: Scores = None,
-    label: Annotated[str | None, typer.Option("--label", help="Label column.")] = None,
+    label: ScoresLabel = None,
     positive: Positive = None,
-    sensitive: Annotated[
-        list[str] | None, typer.Option("--sensitive", help="Sensitive column; repeatable.")
-    ] = None,
+    sensitive: ScoresSensitive = None,
     threshold: Threshold = None,
     unknown: Unknown = None,
     sep: Separator = None,
@@ -79,7 +78,7 @@ def command(
     )  # fmt: skip
     groups = rows.sensitive.iloc[:, 0] if rows.sensitive.shape[1] == 1 else rows.sensitive
     monitor.update(rows.decisions, sensitive_features=groups, y_true=rows.y, batch=name)
-    _write(state, {**monitor.to_dict(), "rule": rule})
+    write_document(state, {**monitor.to_dict(), "rule": rule})
     print_notes([*notes, *rows.notes])
     if json_output:
         print_json(
@@ -118,7 +117,7 @@ def _monitor(path: Path, limits: "Limits | None", rule: dict[str, Any]) -> "GapM
                 "Give --max-dp, --max-eo or --min-ratio."
             )
         return GapMonitor(limits)
-    plain = _read(path)
+    plain = read_document(path, "the state of a monitor")
     if plain.pop("rule", None) != rule:
         raise InputError(
             f"Expected {path} to watch the same rule, got the state of another. "
@@ -134,25 +133,6 @@ def _monitor(path: Path, limits: "Limits | None", rule: dict[str, Any]) -> "GapM
             "Limits are fixed when a state begins; start a new one."
         )
     return monitor
-
-
-def _read(path: Path) -> dict[str, Any]:
-    if not path.is_file() or path.stat().st_size > _MAX_STATE_BYTES:
-        raise InputError(f"Expected the state of a monitor, got something else: {path}.")
-    try:
-        plain = json.loads(path.read_text(encoding="utf-8"))
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"Expected the state of a monitor, got {path}: {error}.") from error
-    if not isinstance(plain, dict):
-        raise InputError(f"Expected the state of a monitor, got something else: {path}.")
-    return plain
-
-
-def _write(path: Path, document: dict[str, Any]) -> None:
-    from fairsmooth._atomic import write_bytes
-
-    text = json.dumps(document, ensure_ascii=False, allow_nan=False)
-    write_bytes(path, f"{text}\n".encode())
 
 
 def _chart(monitor: "GapMonitor", width: int = 60) -> list[str]:

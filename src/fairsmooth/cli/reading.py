@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def read(path: Path, *, text: Sequence[str] = (), **how: Any) -> "tuple[pd.DataFrame, list[str]]":
-    """Read a whole table; return it with a note on how it was read, where that was guessed."""
+    """Read a whole table; return it with a note on how it was read; see :func:`guesses`."""
     from fairsmooth.data.files import read_table
 
     notes = guesses(path, **how)
@@ -22,11 +22,12 @@ def read(path: Path, *, text: Sequence[str] = (), **how: Any) -> "tuple[pd.DataF
 
 
 def guesses(path: Path, **how: Any) -> list[str]:
-    """Say how a file is read, where that was guessed from a sample."""
+    """Say how a file is read, where that was guessed from a sample and is out of the ordinary."""
     from fairsmooth.data.files import describe_format
 
     found = describe_format(path, **how)
-    return [f"{path.name} is read as {found}."] if found.sniffed else []
+    told = found.sniffed and not found.ordinary
+    return [f"{path.name} is read as {found}."] if told else []
 
 
 def roles_of(

@@ -2,24 +2,15 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from fairsmooth import _validate
 from fairsmooth.cli.output import messages, print_json, progress, results
-from fairsmooth.experiments import (
-    Experiment,
-    Profile,
-    Progress,
-    Selection,
-    Store,
-    experiments,
-    load_method,
-    profile,
-    run,
-)
-from fairsmooth.reporting.reproduction import write_reproduction
+
+if TYPE_CHECKING:
+    from fairsmooth.experiments import Experiment, Profile, Progress, Selection, Store
 
 NAME = "reproduce"
 ALL = "all"
@@ -58,6 +49,9 @@ def command(
 
     Killed at any point, it goes on where it was when run again with the same folder.
     """
+    from fairsmooth.experiments import Selection, Store, load_method, profile
+    from fairsmooth.reporting.reproduction import write_reproduction
+
     chosen, budget = _chosen(names or [ALL]), profile(profile_name)
     selection = Selection(
         tuple(methods or ()),
@@ -82,7 +76,9 @@ def command(
     messages.print(f"Wrote index.html, index.md and rows.parquet to {out}.", markup=False)
 
 
-def _chosen(names: Sequence[str]) -> list[Experiment]:
+def _chosen(names: Sequence[str]) -> "list[Experiment]":
+    from fairsmooth.experiments import experiments
+
     known = {experiment.name: experiment for experiment in experiments()}
     for name in names:
         _validate.one_of((*known, ALL), experiment=name)
@@ -90,16 +86,18 @@ def _chosen(names: Sequence[str]) -> list[Experiment]:
 
 
 def _run(
-    chosen: Sequence[Experiment],
-    budget: Profile,
-    store: Store,
+    chosen: "Sequence[Experiment]",
+    budget: "Profile",
+    store: "Store",
     *,
-    selection: Selection,
+    selection: "Selection",
     jobs: int,
 ) -> None:
+    from fairsmooth.experiments import run
+
     with progress("planning") as update:
 
-        def show(state: Progress) -> None:
+        def show(state: "Progress") -> None:
             update(
                 completed=state.done,
                 total=state.total,
@@ -117,7 +115,7 @@ def _time_left(seconds: float | None) -> str:
 
 
 def _command(
-    names: Sequence[str] | None, budget: Profile, selection: Selection, outside: Sequence[str]
+    names: Sequence[str] | None, budget: "Profile", selection: "Selection", outside: Sequence[str]
 ) -> str:
     words = ["fairsmooth", "reproduce", *(names or [ALL]), "--profile", budget.name]
     words += [word for name in selection.methods for word in ("--methods", name)]

@@ -1,6 +1,6 @@
 """Rows set apart at random: held out cell by cell, stratified, or simply some of them.
 
-A cell is a group with a label. Nothing here draws from a global stream: the source of
+A cell is a group, mostly with a label. Nothing here draws from a global stream: the source of
 randomness is an argument.
 """
 
@@ -10,50 +10,51 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fairsmooth.data.groups import Groups
-
 Rows = NDArray[np.intp]
 Permute = Callable[[int], NDArray[np.integer[Any]]]
 """From a number of rows to a random order of them: ``numpy.random.Generator.permutation``."""
 
 
 def hold_out(
-    y: NDArray[np.integer[Any]], groups: Groups, fraction: float, *, permute: Permute
+    cells: NDArray[np.integer[Any]],
+    share: float,
+    *,
+    permute: Permute,
+    whole: Callable[[float], int] = round,
 ) -> tuple[Rows, Rows]:
-    """Split rows into those to train on and those to validate on, cell by cell.
+    """Set aside a share of every cell, chosen at random.
 
-    Every cell gives the same fraction of its rows, rounded down, so that with a
-    fraction below 1 it keeps at least one to train on.
+    Every cell gives ``share`` of its rows and keeps at least one. What a cell is made of
+    (group and label, or group alone, as a guarantee needs) is the caller's choice.
 
     Parameters
     ----------
-    y : ndarray of shape (n,)
-        Labels 0 and 1.
-    groups : Groups
-        Group of every row.
-    fraction : float
-        Share of each cell to set aside, at least 0 and below 1.
+    cells : ndarray of int, shape (n,)
+        The cell of every row, numbered from 0.
+    share : float
+        Between 0 and 1.
     permute : callable
-        Where the choice comes from; called once per cell, first those of label 0.
+        Where the choice comes from; called once per cell, in their order.
+    whole : callable
+        Makes a number of rows of a product: ``round``, or ``int`` to round down.
 
     Returns
     -------
-    training, held_out : ndarray of int
+    kept, held_out : ndarray of int
         Row numbers in increasing order; together they are all rows.
 
     Examples
     --------
-    >>> groups = Groups(("a", "b"), np.array([0, 0, 0, 0, 1, 1, 1, 1]))
-    >>> y = np.array([0, 0, 1, 1, 0, 0, 1, 1])
-    >>> training, held = hold_out(y, groups, 0.5, permute=np.random.default_rng(0).permutation)
-    >>> len(training), len(held)
-    (4, 4)
+    >>> permute = np.random.default_rng(0).permutation
+    >>> kept, held_out = hold_out(np.array([0, 0, 0, 0, 1]), 0.5, permute=permute)
+    >>> len(kept), len(held_out)
+    (3, 2)
     """
-    cells = y * len(groups.labels) + groups.codes
-    held = np.zeros(len(y), dtype=bool)
-    for cell in range(2 * len(groups.labels)):
-        rows = np.flatnonzero(cells == cell)
-        held[rows[permute(len(rows))[: int(fraction * len(rows))]]] = True
+    held = np.zeros(len(cells), dtype=bool)
+    by_cell = np.argsort(cells, kind="stable")
+    for rows in np.split(by_cell, np.cumsum(np.bincount(cells))[:-1]):
+        count = max(0, min(len(rows) - 1, whole(share * len(rows))))
+        held[rows[permute(len(rows))[:count]]] = True
     return np.flatnonzero(~held), np.flatnonzero(held)
 
 

@@ -10,6 +10,7 @@ import pandas as pd
 from sklearn.base import clone
 
 from fairsmooth import _validate
+from fairsmooth._random import numpy_generator
 from fairsmooth._types import Labels
 from fairsmooth.data.banding import parse_bands
 from fairsmooth.data.encoding import TableEncoder
@@ -25,7 +26,7 @@ from fairsmooth.data.roles import (
     usable_rows,
     with_bands,
 )
-from fairsmooth.data.splitting import split_rows
+from fairsmooth.data.splits import hold_out
 from fairsmooth.estimator import FairSmoothClassifier
 from fairsmooth.exceptions import InputError
 from fairsmooth.metrics import Audit
@@ -135,9 +136,9 @@ class Parts:
         usable, dropped = usable_rows(table, _unbanded(roles, table), strict=strict)
         rows = table if usable.all() else table[usable]
         y, values = label_codes(rows[roles.label], roles)
-        train, test = split_rows(
-            _cells(rows, roles, y if by_label else None), test_size, seed=seed, name="table"
-        )
+        permute = numpy_generator(seed, "split", "table").permutation
+        cells = _cells(rows, roles, y if by_label else None)
+        train, test = hold_out(cells, test_size, permute=permute)
         roles = with_bands(roles, rows.iloc[train])
         groups = sensitive_frame(rows, roles)
         _require_trainable(groups, y, train, test, test_size)
@@ -173,14 +174,16 @@ class Parts:
     ) -> Fitted:
         """Put the model together and audit it on the rows kept for that."""
         model = TableModel(classifier, self.encoder, self.roles, self.provenance)
-        # A rare category may be in the held-out part only; that must not end a training.
+        # A rare category may be in the held-out part only, or the only value that is missing;
+        # that must not end a training.
         audited = model.audited(self.test, unknown="ignore")
         audit = audited.audit(classifier, shift=shift)
         assert audited.y is not None  # rows that were split off have labels
         notes = comparison_notes(
             classifier, audit, (self.X, self.y), (audited.X, audited.y, audited.sensitive)
         )
-        known = replace(self.provenance, notes=(*self.provenance.notes, *notes))
+        left_out = (f"Of the rows held out, {note}" for note in audited.notes)
+        known = replace(self.provenance, notes=(*self.provenance.notes, *left_out, *notes))
         model = replace(model, provenance=known, measured=audit)
         return Fitted(model, audit, self.test, time.perf_counter() - began)
 

@@ -1,6 +1,7 @@
 """TableModel: encoder, roles, classifier, certificate and provenance in one object."""
 
 import os
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
@@ -18,9 +19,9 @@ from fairsmooth.estimator import FairSmoothClassifier
 from fairsmooth.guarantees import GapGuarantee, Limits
 from fairsmooth.metrics import Audit
 from fairsmooth.persistence import read_model, save
+from fairsmooth.tables import scoring
 from fairsmooth.tables.auditing import AuditedRows, known_rows
 from fairsmooth.tables.provenance import Provenance
-from fairsmooth.tables.scoring import Reasons, kept_columns, matrix_of, refuse_reasons, score
 
 
 @dataclass(frozen=True)
@@ -202,15 +203,15 @@ class TableModel:
             _validate.known_column(name, list(frame.columns), where="the table")
         features, reasons = self._features(frame, unknown)
         if strict:
-            refuse_reasons(reasons, first_row=first_row)
-        written = score(self.classifier, features, reasons).frame(
+            scoring.refuse_reasons(reasons, first_row=first_row)
+        written = scoring.score(self.classifier, features, reasons).frame(
             self.classifier.groups_,
             self._labels(),
             threshold=self.classifier.threshold_ if threshold is None else threshold,
         )
         ids = [] if self.provenance is None else self.provenance.ids
         carried = [name for name in ids if name in frame.columns]
-        kept = kept_columns(frame, [*carried, *keep], list(written.columns))
+        kept = scoring.kept_columns(frame, [*carried, *keep], list(written.columns))
         return pd.concat([kept, written], axis=1)
 
     def audit(
@@ -218,10 +219,14 @@ class TableModel:
     ) -> Audit:
         """Measure accuracy and gaps on a table with sensitive columns, and labels if it has any.
 
+        Rows that are left out are counted in a warning.
+
         ``strict`` and ``unknown`` are as in :meth:`fit`; ``shift`` adds shifted populations.
         """
         frame = as_frame(table, text=self.text_columns)
         rows = self.audited(frame, unknown=unknown, strict=strict)
+        for note in set(rows.notes) - {_SAME_TABLE}:
+            warnings.warn(note, UserWarning, stacklevel=2)
         return rows.audit(self.classifier, shift=shift)
 
     def audited(
@@ -235,8 +240,14 @@ class TableModel:
         roles = self.roles or known.roles()
         rows = known_rows(table, replace(roles, drop=(), ids=()), known, strict=strict)
         features, reasons = self._features(table, unknown)
-        refuse_reasons(reasons[rows.usable])
-        return AuditedRows(features[rows.usable], rows.y, rows.sensitive, rows.notes)
+        scored, unscored = scoring.scorable_rows(reasons, among=rows.usable, strict=strict)
+        kept = scored[rows.usable]
+        return AuditedRows(
+            features[rows.usable & scored],
+            None if rows.y is None else rows.y[kept],
+            rows.sensitive[kept],
+            (*rows.notes, *unscored),
+        )
 
     def describe(self) -> dict[str, Any]:
         """Return what the model is about, as plain data."""
@@ -266,10 +277,12 @@ class TableModel:
         guarantee = None if stated is None else GapGuarantee.from_dict(stated)
         return cls(saved.classifier, saved.encoder, roles, known, guarantee)
 
-    def _features(self, table: pd.DataFrame, unknown: str | None) -> tuple[Any, Reasons]:
+    def _features(self, table: pd.DataFrame, unknown: str | None) -> tuple[Any, scoring.Reasons]:
         """Return the features, and None or a reason for every row."""
         if self.encoder is None:
-            return matrix_of(self.classifier, table), np.full(len(table), None, dtype=object)
+            return scoring.matrix_of(self.classifier, table), np.full(
+                len(table), None, dtype=object
+            )
         encoder = self.encoder
         if unknown is not None:
             _validate.one_of(UNKNOWN, unknown=unknown)

@@ -74,6 +74,25 @@ def refuse_reasons(reasons: Reasons, *, first_row: int = 0) -> None:
         raise InputError(f"Row {first_row + int(bad[0]) + 1}: {reasons[bad[0]]}.{more}{remedy}")
 
 
+def scorable_rows(
+    reasons: Reasons, *, among: NDArray[np.bool_], strict: bool
+) -> tuple[NDArray[np.bool_], list[str]]:
+    """Tell which rows can be scored, with a note on others ``among`` those that were wanted.
+
+    ``strict`` refuses them.
+    """
+    reasons = reasons.copy()
+    reasons[~among] = None
+    scored = np.array([reason is None for reason in reasons], dtype=bool)
+    if scored.all():
+        return scored, []
+    if strict or not scored[among].any():
+        refuse_reasons(reasons)
+    count, first = int((~scored).sum()), int(np.argmin(scored))
+    many = "row cannot be scored and is" if count == 1 else "rows cannot be scored and are"
+    return scored, [f"{count} {many} left out (in row {first + 1}, {reasons[first]})."]
+
+
 def with_reason_column(scored: pd.DataFrame) -> pd.DataFrame:
     """Return scored rows with a column of reasons, empty if there was none to give."""
     if REASON in scored:

@@ -15,6 +15,7 @@ from fairsmooth._types import Floats, Labels
 from fairsmooth.core.architecture import ModuleNetwork, Network
 from fairsmooth.core.build import AnyNetwork, shared_start
 from fairsmooth.data.groups import Groups
+from fairsmooth.data.splits import hold_out
 from fairsmooth.exceptions import InputError
 from fairsmooth.training.convergence import Solution, warn_unmet
 from fairsmooth.training.history import Report, TrainingStep
@@ -57,8 +58,7 @@ def train(
     settings = settings.resolved(architecture, n_rows=len(X))
     if isinstance(architecture, Network):
         check_scales(X, names, sigma=settings.sigma)
-    rows = groups.rows()
-    kept, held_out = _hold_out(rows, y, settings)
+    kept, held_out = _hold_out(y, groups, settings)
     place = _place(architecture, settings)
     data = _GroupTensors.of(X, y, kept, place)
     validation = _GroupTensors.of(X, y, held_out, place) if settings.early_stopping else None
@@ -73,7 +73,7 @@ def train(
             settings.callback(step)
 
     solver = _Solver(_at(architecture, place), data, validation, settings)
-    tied = solver.solve(start.repeat(len(rows), 1), settings, report)
+    tied = solver.solve(start.repeat(len(kept), 1), settings, report)
     warn_unmet(_started(tied), what="Training", remedy=_remedy(settings))
     free = None
     if settings.free_reference and settings.alpha > 0:
@@ -156,22 +156,19 @@ def resolve_device(name: str) -> torch.device:
 
 
 def _hold_out(
-    rows: Sequence[NDArray[np.intp]], y: Labels, settings: Settings
+    y: Labels, groups: Groups, settings: Settings
 ) -> tuple[list[NDArray[np.intp]], list[NDArray[np.intp]]]:
     """Split every group's rows, label by label, so that neither part lacks a cell it had."""
     if not settings.hold_out:
-        return list(rows), [r[:0] for r in rows]
-    generator = numpy_generator(settings.seed, "hold-out")
-    kept, held_out = [], []
-    for group_rows in rows:
-        mask = np.zeros(len(group_rows), dtype=bool)
-        for label in (0, 1):
-            cell = np.flatnonzero(y[group_rows] == label)
-            count = min(len(cell) - 1, round(settings.validation_fraction * len(cell)))
-            mask[generator.permutation(cell)[:count]] = True
-        kept.append(group_rows[~mask])
-        held_out.append(group_rows[mask])
-    return kept, held_out
+        return groups.rows(), [rows[:0] for rows in groups.rows()]
+    permute = numpy_generator(settings.seed, "hold-out").permutation
+    cells = 2 * groups.codes + y
+    kept, held_out = hold_out(cells, settings.validation_fraction, permute=permute)
+    every = range(len(groups.labels))
+    return (
+        [kept[groups.codes[kept] == group] for group in every],
+        [held_out[groups.codes[held_out] == group] for group in every],
+    )
 
 
 class _Solver:

@@ -8,9 +8,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from fairsmooth._random import numpy_generator
 from fairsmooth._types import Floats
 from fairsmooth.data.groups import encode_groups
-from fairsmooth.data.splitting import split_rows
+from fairsmooth.data.splits import hold_out
 from fairsmooth.estimator import FairSmoothClassifier
 from fairsmooth.exceptions import InputError
 from fairsmooth.metrics import accuracy, demographic_parity_gap, equalized_odds_gap
@@ -48,8 +49,10 @@ class Work:
                 f"Expected at least {_LEAST_ROWS_OF_A_CELL} rows of every label in every group to "
                 f"hold some out, got {smallest}. Merge small groups."
             )
-        train, validation = split_rows(cells, validation_size, seed=seed, name="validation")
-        rest, rung = split_rows(cells[train], _FIRST_RUNG, seed=seed, name="first rung")
+        permute = numpy_generator(seed, "split", "validation").permutation
+        train, validation = hold_out(cells, validation_size, permute=permute)
+        permute = numpy_generator(seed, "split", "first rung").permutation
+        rest, rung = hold_out(cells[train], _FIRST_RUNG, permute=permute)
         # A cell too small to give a fifth gives one row: a rung needs every cell.
         missing = np.setdiff1d(cells[train], cells[train][rung])
         extra = [rest[np.flatnonzero(cells[train][rest] == cell)[0]] for cell in missing]

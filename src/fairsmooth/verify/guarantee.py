@@ -17,6 +17,7 @@ from fairsmooth.verify._statement import (
     read_statement,
 )
 from fairsmooth.verify.check import Check
+from fairsmooth.verify.verification import Verification
 
 _MEASURED = Fraction(1, 10**9)
 _ALWAYS_TRUSTED = (
@@ -27,7 +28,7 @@ _ALWAYS_TRUSTED = (
 
 
 @dataclass(frozen=True)
-class GuaranteeVerification:
+class GuaranteeVerification(Verification):
     """The outcome of :func:`verify_guarantee`.
 
     Attributes
@@ -38,18 +39,7 @@ class GuaranteeVerification:
         What no check can show, and was taken on trust.
     """
 
-    checks: tuple[Check, ...]
     trusted: tuple[str, ...]
-
-    @property
-    def holds(self) -> bool:
-        """Whether there were checks and every one of them holds."""
-        return bool(self.checks) and all(check.holds for check in self.checks)
-
-    @property
-    def failures(self) -> tuple[Check, ...]:
-        """The checks that do not hold."""
-        return tuple(check for check in self.checks if not check.holds)
 
     def __str__(self) -> str:
         """Return one line per check, and one per thing taken on trust."""

@@ -1,4 +1,5 @@
 import numpy as np
+import pytest
 
 from fairsmooth.data.groups import Groups
 from fairsmooth.data.splits import hold_out, random_rows, stratified_mask
@@ -9,22 +10,31 @@ def _rows(n_rows=501):
     return rng.integers(2, size=n_rows), Groups(("a", "b", "c"), rng.integers(3, size=n_rows))
 
 
-def _split(fraction, seed=0):
+def _split(share, seed=0, **how):
     y, groups = _rows()
-    return hold_out(y, groups, fraction, permute=np.random.default_rng(seed).permutation)
+    permute = np.random.default_rng(seed).permutation
+    return hold_out(2 * groups.codes + y, share, permute=permute, **how)
 
 
-def test_parts_cover_all_rows_and_take_the_fraction_of_every_cell():
+@pytest.mark.parametrize("whole", [round, int])
+def test_parts_cover_all_rows_and_take_the_share_of_every_cell(whole):
     y, groups = _rows()
-    training, held = _split(0.3)
+    training, held = _split(0.3, whole=whole)
     np.testing.assert_array_equal(np.sort(np.concatenate([training, held])), np.arange(len(y)))
     for label in (0, 1):
         for group in range(3):
             cell = (y == label) & (groups.codes == group)
-            assert cell[held].sum() == int(0.3 * cell.sum())
+            assert cell[held].sum() == whole(0.3 * cell.sum())
 
 
-def test_fraction_of_zero_holds_nothing_out():
+def test_a_cell_keeps_a_row_even_where_almost_all_are_held_out():
+    kept, held = hold_out(
+        np.array([0, 0, 2, 2, 2]), 0.99, permute=np.random.default_rng(0).permutation
+    )
+    assert (len(kept), len(held)) == (2, 3)
+
+
+def test_share_of_zero_holds_nothing_out():
     training, held = _split(0.0)
     assert len(training) == 501
     assert len(held) == 0

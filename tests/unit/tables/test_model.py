@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 
 from fairsmooth import FairSmoothClassifier
+from fairsmooth.data.roles import Roles
 from fairsmooth.exceptions import InputError
 from fairsmooth.persistence import save
 from fairsmooth.tables import Provenance, TableModel
@@ -134,7 +135,8 @@ def test_rows_without_label_or_group_are_left_out_and_counted(table):
     model = TableModel.fit(gaps, **ROLES, random_state=0)
     assert model.provenance.rows + model.provenance.held_out == N - 3
     assert sum("left out" in note for note in model.provenance.notes) == 2
-    assert model.audit(gaps).n_rows == N - 3
+    with pytest.warns(UserWarning, match="left out"):
+        assert model.audit(gaps).n_rows == N - 3
     with pytest.raises(InputError, match="Expected a label in every row"):
         TableModel.fit(gaps, **ROLES, strict=True)
     with pytest.raises(InputError, match="Expected a label in every row"):
@@ -223,6 +225,32 @@ def test_refuses_what_it_cannot_do(model, table):
         model.predict(table[:3].assign(job="pilot"), strict=True)
     with pytest.raises(InputError, match="Expected rows to hold out"):
         TableModel.fit(table[:40], **ROLES, test_size=0.01)
+
+
+def test_rows_that_cannot_be_scored_are_left_out_of_an_audit_and_counted(model, table):
+    odd = table.assign(job=table["job"].mask(np.arange(len(table)) == 7, "pilot"))
+    with pytest.warns(UserWarning, match=r"1 row cannot be scored and is left out \(in row 8, job"):
+        found = model.audit(odd)
+    assert found.n_rows == len(table) - 1
+    assert found.to_dict() == model.audit(table.drop(index=table.index[7])).to_dict()
+    with pytest.raises(InputError, match="Row 8: job is 'pilot', not seen in training"):
+        model.audit(odd, strict=True)
+    with pytest.raises(InputError, match=r"Row 1: .* more rows cannot be used"):
+        model.audit(table.assign(job="pilot"))
+
+
+def test_a_value_missing_only_among_the_rows_held_out_ends_no_training(table):
+    roles = Roles("risk", ("sex",), positive="good", ids=("customer",))
+    classifier = default_classifier(None, 0)
+    held_out = fit_table(table, roles, classifier=classifier).test["customer"]
+    gap = table.assign(age=table["age"].mask(table["customer"] == held_out[0]))
+    fitted = fit_table(gap, roles, classifier=classifier)
+    assert fitted.audit.n_rows == len(held_out) - 1
+    (note,) = [n for n in fitted.model.provenance.notes if n.startswith("Of the rows held out")]
+    assert note == (
+        "Of the rows held out, 1 row cannot be scored and is left out (in row 1, age is missing, "
+        "which no row was in training)."
+    )
 
 
 def test_a_seed_nobody_chose_is_noted(table):

@@ -15,9 +15,9 @@ from fairsmooth.data.columns.codes import (
     UNKNOWN,
     Codes,
     Column,
+    Levels,
     compact,
     names_of_levels,
-    write_indicators,
 )
 from fairsmooth.data.values import Read, normal_text, numbers
 
@@ -26,7 +26,7 @@ FEW_VALUES = 10
 
 
 @dataclass(frozen=True)
-class Binned:
+class Binned(Levels):
     """Numbers, one indicator per interval ``(edge, next edge]``, the last for a missing number.
 
     There is a level for missing numbers if training had some. With two levels
@@ -96,12 +96,6 @@ class Binned:
         codes[read.missing] = n_intervals if self.missing else MISSING
         codes[read.wrong] = UNKNOWN
         return compact(codes, n_intervals + 1)
-
-    def write(self, column: Column, out: Floats) -> Codes:
-        """Encode rows; every finite number has an interval, so none is unknown."""
-        codes = self.codes(column)
-        write_indicators(codes, out)
-        return codes
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data."""

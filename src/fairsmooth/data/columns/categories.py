@@ -7,22 +7,21 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from fairsmooth._types import Floats
 from fairsmooth.data.columns import plain
 from fairsmooth.data.columns.codes import (
     MISSING,
     UNKNOWN,
     Codes,
     Column,
+    Levels,
     compact,
     names_of_levels,
-    write_indicators,
 )
 from fairsmooth.data.values import normal_codes, normal_text
 
 
 @dataclass(frozen=True)
-class Categories:
+class Categories(Levels):
     """Text, one indicator per category, compared by :func:`fairsmooth.data.values.normal_text`.
 
     A missing value has a level of its own if training had one. If training had too many
@@ -73,12 +72,6 @@ class Categories:
         for_new = len(self.values) + self.missing if self.other else UNKNOWN
         lookup = np.array([*(self._place.get(text, for_new) for text in found), for_missing])
         return compact(lookup[codes], len(self.values) + 2)
-
-    def write(self, column: Column, out: Floats) -> Codes:
-        """Encode rows; a category that training did not have sets nothing."""
-        codes = self.codes(column)
-        write_indicators(codes, out)
-        return codes
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data."""

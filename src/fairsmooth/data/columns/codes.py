@@ -1,5 +1,6 @@
 """Levels of a column as small whole numbers: what a rule gives for a row, and why it gives none."""
 
+from abc import ABC, abstractmethod
 from typing import Any
 
 import numpy as np
@@ -33,3 +34,17 @@ def write_indicators(codes: Codes, out: Floats) -> None:
         return
     rows = np.flatnonzero(codes >= 0)
     out[rows, codes[rows]] = 1.0
+
+
+class Levels(ABC):
+    """A rule that gives every row a level, and every level an indicator."""
+
+    @abstractmethod
+    def codes(self, column: Column) -> Codes:
+        """Return the level of every row."""
+
+    def write(self, column: Column, out: Floats) -> Codes:
+        """Encode rows; one that has no level sets nothing."""
+        codes = self.codes(column)
+        write_indicators(codes, out)
+        return codes

@@ -8,10 +8,9 @@ from typing import Any, ClassVar
 import numpy as np
 import pandas as pd
 
-from fairsmooth._types import Floats
 from fairsmooth.data.columns import plain
 from fairsmooth.data.columns.binned import Binned
-from fairsmooth.data.columns.codes import Codes, Column, write_indicators
+from fairsmooth.data.columns.codes import Codes, Column, Levels
 from fairsmooth.data.values import Read, moments
 
 # By the names that pandas has for them.
@@ -19,7 +18,7 @@ PARTS = {"year": "year", "month": "month", "weekday": "day_of_week"}
 
 
 @dataclass(frozen=True)
-class DatePart:
+class DatePart(Levels):
     """Year, month (1 to 12) or weekday (0 is Monday) of a date, cut into intervals."""
 
     kind: ClassVar[str] = "date"
@@ -53,12 +52,6 @@ class DatePart:
     def codes(self, column: Column) -> Codes:
         """Return the interval of every row."""
         return self._bins.codes_of(_part(moments(self.name, column), self.part))
-
-    def write(self, column: Column, out: Floats) -> Codes:
-        """Encode rows."""
-        codes = self.codes(column)
-        write_indicators(codes, out)
-        return codes
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data."""

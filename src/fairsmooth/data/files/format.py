@@ -59,6 +59,15 @@ class FileFormat:
     sniffed: bool = False
     n_rows: int | None = None
 
+    @property
+    def ordinary(self) -> bool:
+        """Whether it is what everyone expects: commas between fields, decimal points, UTF-8.
+
+        A file in which no separator was found at all is not.
+        """
+        expected = (self.separator, self.decimal, self.encoding) == (",", ".", "utf-8")
+        return expected and len(self.columns) > 1
+
     def __str__(self) -> str:
         """Say in one line how the file is read."""
         if self.kind != "text":
