@@ -46,6 +46,9 @@ def command(
     positive: Positive = None,
     sensitive: ScoresSensitive = None,
     threshold: Threshold = None,
+    report: Annotated[
+        Path | None, typer.Option("--report", help="HTML page to write, with a chart over time.")
+    ] = None,
     unknown: Unknown = None,
     sep: Separator = None,
     decimal: Decimal = None,
@@ -57,12 +60,15 @@ def command(
     The state holds counts only, no rows. A batch that was added before is ignored; labels may
     come later, with the same batch.
     """
-    from fairsmooth.cli.output import print_json, print_lines, print_notes
+    from fairsmooth.cli.output import print_json, print_lines, print_notes, say
     from fairsmooth.cli.reading import read
     from fairsmooth.cli.targets import require_target
 
     path, table_path = model_and_data(model, batch, scores)
-    require_target(state, inputs=[table_path, *([] if path is None else [path])])
+    sources = [table_path, *([] if path is None else [path])]
+    require_target(state, inputs=sources)
+    if report is not None:
+        require_target(report, inputs=sources, others=[state])
     asked = (max_dp, max_eo, min_ratio) != (None, None, None)
     limits = limits_of(max_dp, max_eo, min_ratio, confidence) if asked else None
     from fairsmooth.tables import TableModel
@@ -80,17 +86,16 @@ def command(
     monitor.update(rows.decisions, sensitive_features=groups, y_true=rows.y, batch=name)
     write_document(state, {**monitor.to_dict(), "rule": rule})
     print_notes([*notes, *rows.notes])
+    if report is not None:
+        from fairsmooth.reporting.watching import write_watch
+
+        write_watch(report, monitor, title=f"Monitor of {model.name}", notes=rows.notes)
+        say(f"Wrote {report}.")
     if json_output:
-        print_json(
-            {
-                "status": monitor.status,
-                "bounds": monitor.bounds,
-                "measured": monitor.measured,
-                "counts": monitor.counts,
-                "notes": monitor.notes,
-                "since": monitor.since,
-            }
-        )
+        # The document has these four keys and no others; what was noticed is told beside it.
+        print_notes(monitor.notes)
+        keys = ("status", "bounds", "measured", "counts")
+        print_json({key: getattr(monitor, key) for key in keys})
     else:
         print_lines(str(monitor).splitlines())
         print_lines(_chart(monitor))

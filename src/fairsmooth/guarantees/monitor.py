@@ -229,7 +229,7 @@ class GapMonitor:
                 raise ValueError("a group that is not listed")
             monitor._ledger = Ledger(groups, batches, dict(plain["seen"]))
             monitor._alarmed = plain["alarmed"]
-            monitor.history = [dict(entry) for entry in plain["history"]]
+            monitor.history = [_entry(entry, monitor.limits) for entry in plain["history"]]
             monitor._judge()
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise InputError(
@@ -243,6 +243,19 @@ class GapMonitor:
         from fairsmooth.guarantees.monitor_words import in_words
 
         return "\n".join(in_words(self))
+
+
+def _entry(plain: Mapping[str, Any], limits: Mapping[str, float]) -> dict[str, Any]:
+    """Rebuild one entry of the history: a number, or none yet, for every limit."""
+    if plain["status"] not in (GUARANTEED, OPEN, ALARM):
+        raise ValueError("a status that there is none of")
+    measured = {name: plain["measured"][name] for name in limits}
+    return {
+        "date": str(plain["date"]),
+        "status": plain["status"],
+        "bounds": {name: float(plain["bounds"][name]) for name in limits},
+        "measured": {k: None if value is None else float(value) for k, value in measured.items()},
+    }
 
 
 def _bound(quantity: Quantity, families: list[list[tuple[int, int]]], error: float) -> float:

@@ -136,6 +136,40 @@ def _shift_panel(axes: Axes, name: str, points: pd.DataFrame) -> None:
     axes.set_axisbelow(True)
 
 
+def over_time(
+    dates: Sequence[str],
+    measured: Sequence[float | None],
+    bounds: Sequence[float],
+    *,
+    limit: float,
+    name: str,
+    ratio: bool = False,
+) -> Figure:
+    """Draw what was measured and what is bounded after every batch, with the limit."""
+    with mpl.rc_context(_STYLE):
+        figure = Figure(figsize=(6.4, 3.0), layout="constrained")
+        axes: Axes = figure.subplots()
+        batches = list(range(1, len(dates) + 1))
+        values = [float("nan") if value is None else value for value in measured]
+        side = "at least" if ratio else "at most"
+        axes.plot(batches, values, "o-", color=COLOURS[0], markersize=4, label="measured")
+        axes.plot(batches, bounds, "s--", color=COLOURS[1], markersize=4, label=f"surely {side}")
+        axes.axhline(limit, color=COLOURS[4], linewidth=1.5, label=f"limit {limit:g}")
+        # Early bounds are near the worst there is; they must not flatten what matters.
+        known = [value for value in measured if value is not None]
+        axes.set_ylim(0.0, 1.02 if ratio else max(0.01, 2.5 * limit, 1.25 * max(known, default=0.0)))
+        ticks = batches[:: -(-len(batches) // 8)]
+        labels = [f"{batch}\n{dates[batch - 1]}" for batch in ticks]
+        axes.set_xticks(ticks, labels, fontsize=8, parse_math=False)
+        axes.set_xlim(0.5, len(batches) + 0.5)
+        axes.set_xlabel("batch and its date")
+        axes.set_ylabel(name)
+        axes.grid(axis="y", color="#dddddd", linewidth=0.7)
+        axes.set_axisbelow(True)
+        figure.legend(loc="outside upper left", ncols=3, frameon=False, fontsize=9)
+    return figure
+
+
 def as_svg(figure: Figure) -> str:
     """Return a figure as an SVG element that an HTML page can hold."""
     buffer = io.StringIO()

@@ -27,7 +27,7 @@ FOLDS = 3
 # Weights of the parity term between which the gaps of decisions fall from their free value to
 # near 0 on Adult and COMPAS; the search halves this range in the logarithm.
 _LEAST_WEIGHT, _MOST_WEIGHT = 0.03, 3.0
-_HALVINGS = 6
+HALVINGS = 6
 
 
 @dataclass(frozen=True)
@@ -67,12 +67,15 @@ class Aim:
         Safety rows per training row.
     shift : (str, float) or None
         What the guarantee must allow for.
+    halvings : int
+        How often the search over weights halves its range; each costs a cross-fitting.
     """
 
     limits: Limits
     aim: float
     safety_share: float
     shift: Shift | None = None
+    halvings: int = HALVINGS
 
 
 def choose_candidate(
@@ -114,7 +117,7 @@ def _candidates(
     if free.chance >= aim.aim:
         return
     low, high = np.log(_LEAST_WEIGHT), np.log(_MOST_WEIGHT)
-    for _ in range(_HALVINGS):
+    for _ in range(aim.halvings):
         middle = 0.5 * (low + high)
         candidate = judged(float(np.exp(middle)))
         yield candidate

@@ -18,7 +18,7 @@ from fairsmooth.exceptions import InputError, NoGuarantee
 from fairsmooth.guarantees import GapGuarantee, Limits
 from fairsmooth.guarantees.claims import Shift
 from fairsmooth.persistence import model_digest
-from fairsmooth.tables.aiming import FOLDS, Aim, Candidate, choose_candidate
+from fairsmooth.tables.aiming import FOLDS, HALVINGS, Aim, Candidate, choose_candidate
 from fairsmooth.tables.decided import DecidedRows, decided_by_model
 from fairsmooth.tables.fitting import Fitted, Parts, Step
 from fairsmooth.tables.guaranteeing import guarantee_rows, rows_enough
@@ -39,6 +39,7 @@ def fit_guaranteed(
     strict: bool = False,
     aim: float = 0.9,
     shift: Shift | None = None,
+    halvings: int = HALVINGS,
     step: Step = lambda text: None,
     tell: Tell = lambda text: None,
 ) -> Fitted:
@@ -51,6 +52,8 @@ def fit_guaranteed(
     aim : float
         How likely the safety rows must be to guarantee a candidate for it to be preferred for
         its accuracy.
+    halvings : int
+        How often the search halves the range of weights; fewer are faster and coarser.
     tell : callable
         Told, before the safety rows are opened, how likely they are to guarantee the choice.
     """
@@ -65,7 +68,7 @@ def fit_guaranteed(
         table, roles, columns=columns, test_size=test_size, seed=seed, strict=strict, by_label=False
     )
     step("choosing on the training rows")
-    wanted = Aim(limits, aim, len(parts.test) / len(parts.y), shift)
+    wanted = Aim(limits, aim, len(parts.test) / len(parts.y), shift, halvings)
     chosen, tried = choose_candidate(
         classifier, parts.X, parts.y, parts.sensitive, aim=wanted, seed=seed
     )

@@ -1,0 +1,414 @@
+"""Gap guarantees as users run them: test, prove again, forge, watch, train to one."""
+
+import json
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from fairsmooth.cli.main import main
+from fairsmooth.guarantees import GapGuarantee, guarantee_gaps
+from fairsmooth.tables import TableModel
+
+ROLES = ["--label", "hired", "--positive", "yes", "--sensitive", "sex"]
+COLUMN = ["--scores", "score", *ROLES]
+
+
+def people(n, seed, *, apart=0.2, first_id=0):
+    """Draw people whose groups are ``apart`` standard deviations apart."""
+    rng = np.random.default_rng(seed)
+    sex = rng.choice(["f", "m"], n)
+    years = rng.normal(10, 4, n) + 4 * apart * (sex == "m")
+    hired = np.where(years + rng.normal(0, 4, n) > 10, "yes", "no")
+    score = 1 / (1 + np.exp(-(years - 10) / 4))
+    return pd.DataFrame(
+        {
+            "id": np.arange(first_id, first_id + n),
+            "years": years.round(2),
+            "sex": sex,
+            "hired": hired,
+            "score": score.round(4),
+        }
+    )
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("guarantee")
+    tables = {
+        "train": people(800, 0),
+        "safe": people(3000, 1, first_id=10_000),
+        "overlapping": people(500, 2, first_id=799),
+    }
+    for name, table in tables.items():
+        table.to_csv(folder / f"{name}.csv", index=False)
+    for name, seed in (("model", "0"), ("other", "1")):
+        train = ["train", folder / "train.csv", *ROLES, "--id", "id", "--drop", "score"]
+        assert main([str(a) for a in [*train, "--seed", seed, "-o", folder / name]]) == 0
+    return folder
+
+
+@pytest.fixture(scope="module")
+def guaranteed(folder):
+    """Return a guarantee of the model on the safety rows, as a file."""
+    arguments = ["guarantee", folder / "model", folder / "safe.csv", "--max-dp", "0.2"]
+    assert main([str(a) for a in [*arguments, "-o", folder / "g.json"]]) == 0
+    return folder / "g.json"
+
+
+def run(capsys, *arguments):
+    code = main([str(argument) for argument in arguments])
+    captured = capsys.readouterr()
+    return code, captured.out, captured.err
+
+
+def mistake(capsys, *arguments):
+    """Run what must be refused: exit code 2, and one line that says why."""
+    code, out, err = run(capsys, *arguments)
+    assert (code, out) == (2, "")
+    assert "Traceback" not in err
+    return err.strip().splitlines()[-1]
+
+
+# guarantee
+
+
+def test_a_guarantee_that_holds_is_exit_code_0_and_the_file_is_the_document(
+    folder, guaranteed, capsys
+):
+    arguments = ["guarantee", folder / "model", folder / "safe.csv", "--max-dp", "0.2"]
+    code, out, err = run(capsys, *arguments, "--json")
+    document = json.loads(out)
+    assert code == 0
+    assert "No id of these 3,000 rows was among the training rows." in err
+    assert document == json.loads(guaranteed.read_text())
+    found = GapGuarantee.from_dict(document)
+    assert found.holds
+    assert found.to_dict() == document
+    rows = pd.read_csv(folder / "safe.csv")
+    decided = TableModel.load(folder / "model").predict(rows)["prediction"]
+    again = guarantee_gaps(
+        (decided == "yes").astype(int),
+        sensitive_features=rows["sex"],
+        limits={"demographic_parity": 0.2},
+    )
+    assert document["bounds"] == again.bounds
+    assert document["measured"]["demographic_parity"] < again.bounds["demographic_parity"]
+
+
+def test_a_guarantee_that_fails_is_exit_code_1_and_says_what_would_do(folder, capsys):
+    arguments = ["guarantee", folder / "model", folder / "safe.csv", "--min-ratio", "0.8"]
+    code, out, err = run(capsys, *arguments, "--max-dp", "0.01")
+    assert code == 1
+    assert "NOT" in out
+    assert "no number of rows would guarantee the limit on demographic parity" in err
+    assert "these rows are now spent" in err
+
+
+def test_any_systems_scores_are_enough(folder, capsys):
+    arguments = ["guarantee", folder / "safe.csv", *COLUMN, "--max-dp", "0.2", "--max-eo", "0.4"]
+    code, out, err = run(capsys, *arguments, "--json")
+    rows = pd.read_csv(folder / "safe.csv")
+    again = guarantee_gaps(
+        (rows["score"] > 0.5).astype(int),
+        sensitive_features=rows["sex"],
+        y_true=(rows["hired"] == "yes").astype(int),
+        limits={"demographic_parity": 0.2, "equalized_odds_sum": 0.4},
+    )
+    assert json.loads(out)["bounds"] == again.bounds
+    assert code == (0 if again.holds else 1)
+    assert "Overlap with the training rows is not checked: no model was given." in err
+    unlabelled = ["--scores", "score", "--sensitive", "sex", "--threshold", "0.6"]
+    code, out, _ = run(
+        capsys, "guarantee", folder / "safe.csv", *unlabelled, "--max-dp", "0.3", "--json"
+    )
+    assert json.loads(out)["provenance"]["threshold"] == 0.6
+
+
+def test_a_shift_loosens_the_bound_and_an_attempt_hides_it(folder, guaranteed, capsys):
+    arguments = ["guarantee", folder / "model", folder / "safe.csv", "--max-dp", "0.2"]
+    plain = json.loads(guaranteed.read_text())
+    _, out, _ = run(capsys, *arguments, "--shift", "total_variation:0.01", "--json")
+    shifted = json.loads(out)
+    assert shifted["shift"] == ["total_variation", 0.01]
+    difference = shifted["bounds"]["demographic_parity"] - plain["bounds"]["demographic_parity"]
+    assert 0.015 < difference < 0.025
+    code, out, err = run(capsys, *arguments, "--attempt", "2", "--json")
+    tried = json.loads(out)
+    assert (tried["attempt"], tried["bounds"], tried["counts"]) == (2, {}, None)
+    assert code == (0 if tried["holds"] else 1)
+    assert "rows would guarantee" not in err
+
+
+def test_a_plan_needs_no_rows_or_reads_the_rates_off_a_table(folder, capsys):
+    plan = ["guarantee", "--plan", "--max-dp", "0.1"]
+    code, out, _ = run(capsys, *plan, "--rates", ".215,.185", "--json")
+    needed = json.loads(out)["rows_needed"]["demographic_parity"]
+    assert code == 0
+    # The normal approximation: one-sided 95 % and power .8, two groups.
+    rough = 2 * (1.645 + 0.842) ** 2 * (0.215 * 0.785 + 0.185 * 0.815) / (0.1 - 0.03) ** 2
+    assert rough < needed < 1.2 * rough
+    _, out, _ = run(capsys, *plan, "--rates", ".215,.185", "--shares", ".8,.2", "--json")
+    assert json.loads(out)["rows_needed"]["demographic_parity"] > needed
+    code, out, _ = run(capsys, "guarantee", folder / "safe.csv", *COLUMN, *plan[1:3], "0.2")
+    assert code == 0
+    assert "rows would guarantee the limit on demographic parity four times in five" in out
+    assert "--rates" in mistake(capsys, *plan)
+    assert "add up to 1" in mistake(capsys, *plan, "--rates", ".2,.1", "--shares", ".2,.1")
+
+
+def test_rows_that_were_trained_on_are_refused(folder, capsys):
+    limit = ["--max-dp", "0.2"]
+    message = mistake(capsys, "guarantee", folder / "model", folder / "train.csv", *limit)
+    assert "got the table that it was trained from" in message
+    message = mistake(capsys, "guarantee", folder / "model", folder / "overlapping.csv", *limit)
+    assert "whose 'id' was among the training rows" in message
+
+
+def test_people_of_an_unknown_group_are_a_cell_of_their_own(folder, capsys, tmp_path):
+    rows = pd.read_csv(folder / "safe.csv")
+    rows.loc[:99, "sex"] = None
+    rows.to_csv(tmp_path / "some.csv", index=False)
+    arguments = ["guarantee", folder / "model", tmp_path / "some.csv", "--max-dp", "0.5"]
+    _, out, err = run(capsys, *arguments, "--json")
+    assert "100 rows have no known group; they are kept as the group (missing)." in err
+    counts = {cell["group"]: cell["rows"] for cell in json.loads(out)["counts"]}
+    assert counts["(missing)"] == 100
+    assert sum(counts.values()) == 3000
+
+
+def test_mistakes_are_one_line(folder, capsys):
+    both = ["guarantee", folder / "model", folder / "safe.csv"]
+    assert "Expected a limit, got none" in mistake(capsys, *both)
+    assert "total_variation:0.01" in mistake(capsys, *both, "--max-dp", "0.1", "--shift", "tv")
+    assert "from the model" in mistake(capsys, *both, "--max-dp", "0.1", "--label", "hired")
+    assert "other than the input" in mistake(
+        capsys, *both, "--max-dp", "0.1", "-o", folder / "safe.csv"
+    )
+    assert "--sensitive" in mistake(
+        capsys, "guarantee", folder / "safe.csv", "--scores", "score", "--max-dp", "0.1"
+    )
+
+
+# verify
+
+
+def test_an_honest_guarantee_is_verified_with_and_without_rows(folder, guaranteed, capsys):
+    verify = ["verify", folder / "model", "--guarantee", guaranteed]
+    code, out, _ = run(capsys, *verify)
+    assert code == 0
+    assert "is about this model" in out
+    assert "taken on trust" in out
+    assert "counts" in out.split("taken on trust", 1)[1]
+    code, with_rows, _ = run(capsys, *verify, "--data", folder / "safe.csv")
+    assert code == 0
+    assert "are those of the guarantee" in with_rows
+    assert with_rows.count("taken on trust") < out.count("taken on trust")
+
+
+def test_a_guarantee_alone_is_verified_from_its_counts(folder, guaranteed, capsys, tmp_path):
+    code, out, _ = run(capsys, "verify", "--guarantee", guaranteed)
+    assert code == 0
+    assert "The guarantee holds." in out
+    own = ["guarantee", folder / "safe.csv", *COLUMN, "--max-dp", "0.2", "-o", tmp_path / "s.json"]
+    assert run(capsys, *own)[0] == 0
+    alone = ["verify", "--guarantee", tmp_path / "s.json", "--data", folder / "safe.csv"]
+    assert run(capsys, *alone)[0] == 0
+    assert "column of decisions" in mistake(
+        capsys, "verify", "--guarantee", guaranteed, "--data", folder / "safe.csv"
+    )
+
+
+def test_a_forgery_that_does_not_add_up_is_refused_without_rows(
+    folder, guaranteed, capsys, tmp_path
+):
+    def halved(plain):
+        plain["bounds"]["demographic_parity"] /= 2
+        plain["claims"][0]["bound"] /= 2
+
+    def fewer(plain):
+        plain["counts"][1]["positive"] -= 80
+
+    def surer(plain):
+        plain["confidence"] = 0.99
+
+    for number, forge in enumerate((halved, fewer, surer)):
+        plain = json.loads(guaranteed.read_text())
+        forge(plain)
+        (tmp_path / f"{number}.json").write_text(json.dumps(plain))
+        for model in ([folder / "model"], []):
+            forged = ["verify", *model, "--guarantee", tmp_path / f"{number}.json"]
+            code, out, _ = run(capsys, *forged)
+            assert code == 1, forge.__name__
+            assert "NOT hold" in out
+
+
+def test_a_forgery_that_adds_up_is_refused_with_the_rows(folder, guaranteed, capsys, tmp_path):
+    plain = json.loads(guaranteed.read_text())
+    rows = {cell["group"]: (cell["positive"], cell["rows"]) for cell in plain["counts"]}
+    false = guarantee_gaps(
+        np.concatenate([np.arange(n) < rows["m"][0] * n // rows["m"][1] for _, n in rows.values()]),
+        sensitive_features=np.repeat(list(rows), [n for _, n in rows.values()]),
+        limits={"demographic_parity": 0.2},
+    ).with_provenance(**plain["provenance"])
+    assert false.bounds["demographic_parity"] < plain["bounds"]["demographic_parity"]
+    (tmp_path / "f.json").write_text(json.dumps(false.to_dict()))
+    verify = ["verify", folder / "model", "--guarantee", tmp_path / "f.json"]
+    code, out, _ = run(capsys, *verify)
+    assert code == 0
+    assert "taken on trust" in out
+    code, out, _ = run(capsys, *verify, "--data", folder / "safe.csv")
+    assert code == 1
+    assert "NOT hold" in out
+
+
+def test_another_models_guarantee_and_other_rows_are_refused(folder, guaranteed, capsys):
+    code, out, _ = run(capsys, "verify", folder / "other", "--guarantee", guaranteed)
+    assert code == 1
+    assert "got another's" in out
+    verify = ["verify", folder / "model", "--guarantee", guaranteed]
+    code, out, _ = run(capsys, *verify, "--data", folder / "overlapping.csv")
+    assert code == 1
+    assert "Expected the rows it was made from." in out
+
+
+# monitor
+
+
+@pytest.fixture
+def batches(tmp_path):
+    """Write batches of one system's scores: fair ones, one unlabelled, and one that is not."""
+    for k in range(4):
+        people(4000, 10 + k, apart=0.0).to_csv(tmp_path / f"{k}.csv", index=False)
+    people(1500, 20, apart=3.0).to_csv(tmp_path / "unfair.csv", index=False)
+    return tmp_path
+
+
+def watch(capsys, folder, name, *more):
+    watching = ["monitor", folder / name, *COLUMN, "--state", folder / "state.json", *more]
+    return run(capsys, *watching, "--json")
+
+
+def test_open_then_guaranteed_then_alarm(batches, capsys):
+    statuses = []
+    for name in ("0.csv", "1.csv", "2.csv"):
+        code, out, _ = watch(capsys, batches, name, "--max-dp", "0.06")
+        document = json.loads(out)
+        assert code == 0
+        assert set(document) == {"status", "bounds", "measured", "counts"}
+        statuses.append(document["status"])
+    assert (statuses[0], statuses[-1]) == ("open", "guaranteed")
+    page = batches / "watch.html"
+    code, out, err = watch(capsys, batches, "unfair.csv", "--report", page)
+    assert code == 1
+    assert json.loads(out)["status"] == "alarm"
+    assert f"Wrote {page}." in err
+    text = page.read_text()
+    assert "ALARM" in text
+    assert "<svg" in text
+    assert "batch and its date" in text
+    assert "after 4 batches" in text
+    assert "<script" not in text
+    assert not re.search(r"(src|href|url\()\W*http", text), "the page must load nothing"
+
+
+def test_a_batch_counts_once_and_its_labels_may_come_later(batches, capsys):
+    rows = pd.read_csv(batches / "0.csv")
+    limits = ["--max-dp", "0.2", "--max-eo", "0.5"]
+    unlabelled = ["--scores", "score", "--sensitive", "sex", "--state", batches / "state.json"]
+    early = rows.drop(columns="hired")
+    early.to_csv(batches / "early.csv", index=False)
+    _, out, _ = run(capsys, "monitor", batches / "early.csv", *unlabelled, *limits, "--json")
+    first = json.loads(out)
+    assert first["measured"]["equalized_odds_sum"] is None
+    assert first["bounds"]["equalized_odds_sum"] == 2.0
+    _, out, err = watch(capsys, batches, "0.csv")
+    second = json.loads(out)
+    assert "Labels of an earlier batch: added to the label cells only." in err
+    assert second["measured"]["equalized_odds_sum"] is not None
+    selected = [cell for cell in second["counts"] if cell["label"] is None]
+    assert selected == [cell for cell in first["counts"] if cell["label"] is None]
+    _, out, err = watch(capsys, batches, "0.csv")
+    assert "This batch was added before; it is ignored." in err
+    assert json.loads(out) == second
+
+
+def test_a_new_group_is_named_and_counted(batches, capsys):
+    watch(capsys, batches, "0.csv", "--max-dp", "0.2")
+    rows = pd.read_csv(batches / "1.csv")
+    rows.loc[:49, "sex"] = "x"
+    rows.loc[50:59, "sex"] = None
+    rows.to_csv(batches / "new.csv", index=False)
+    code, out, err = watch(capsys, batches, "new.csv")
+    assert code == 0
+    assert "New groups: (missing), x." in err
+    counts = {c["group"]: c["rows"] for c in json.loads(out)["counts"] if c["label"] is None}
+    assert (counts["x"], counts["(missing)"]) == (50, 10)
+    assert sum(counts.values()) == 8000
+
+
+def test_the_terminal_shows_a_chart(batches, capsys):
+    for name in ("0.csv", "1.csv"):
+        watching = ["monitor", batches / name, *COLUMN, "--state", batches / "state.json"]
+        code, out, _ = run(capsys, *watching, "--max-dp", "0.1")
+    assert code == 0
+    assert "demographic_parity measured ▁▁" in out
+    assert "the limit 0.1" in out
+
+
+def test_states_that_do_not_fit_are_refused(batches, folder, capsys):
+    state = batches / "state.json"
+    monitor = ["monitor", batches / "1.csv", *COLUMN, "--state", state]
+    assert "Expected limits for a new state" in mistake(capsys, *monitor)
+    watch(capsys, batches, "0.csv", "--max-dp", "0.1")
+    kept = state.read_text()
+    assert "Limits are fixed" in mistake(capsys, *monitor, "--max-dp", "0.2")
+    assert "the state of another" in mistake(capsys, *monitor, "--threshold", "0.4")
+    other = ["monitor", folder / "model", batches / "1.csv", "--state", state]
+    assert "the state of another" in mistake(capsys, *other)
+    assert "different names" in mistake(capsys, *monitor, "--report", state)
+    assert state.read_text() == kept
+    damaged = json.loads(kept)
+    damaged["batches"][0]["counts"][0][2] = -1
+    no_history = json.loads(kept)
+    no_history["history"] = [{"date": "today"}]
+    for text in ("{", "[]", json.dumps(damaged), json.dumps(no_history)):
+        state.write_text(text)
+        assert "Expected the state of a monitor" in mistake(capsys, *monitor)
+        assert state.read_text() == text
+
+
+# train
+
+
+def test_training_to_a_guarantee_puts_both_certificates_into_the_file(tmp_path, capsys):
+    people(3000, 30, apart=0.1).drop(columns="score").to_csv(tmp_path / "d.csv", index=False)
+    train = ["train", tmp_path / "d.csv", *ROLES, "--id", "id", "-o", tmp_path / "m"]
+    code, out, err = run(capsys, *train, "--guarantee-dp", "0.2")
+    assert code == 0
+    assert "safety rows guarantee it with probability about" in err
+    assert "Gap guarantee: HOLDS" in out
+    code, out, _ = run(capsys, "certificate", tmp_path / "m")
+    assert code == 0
+    assert "Fairness certificate, 2 groups" in out
+    assert "Gap guarantee: HOLDS" in out
+    code, out, _ = run(capsys, "verify", tmp_path / "m")
+    assert code == 0
+    assert "is about this model" in out
+    assert "The certificate holds." in out
+    # The table it was trained from holds the safety rows too: they are spent.
+    spent = ["guarantee", tmp_path / "m", tmp_path / "d.csv", "--max-dp", "0.2"]
+    assert "trained from" in mistake(capsys, *spent)
+
+
+def test_no_guarantee_no_model(tmp_path, capsys):
+    people(400, 31, apart=1.0).drop(columns="score").to_csv(tmp_path / "d.csv", index=False)
+    train = ["train", tmp_path / "d.csv", *ROLES, "--id", "id", "-o", tmp_path / "m"]
+    code, out, err = run(capsys, *train, "--guarantee-dp", "0.01")
+    assert (code, out) == (3, "")
+    assert "No model can be guaranteed" in err
+    assert "now spent" in err
+    assert not (tmp_path / "m").exists()
+    message = mistake(capsys, *train, "--guarantee-dp", "0.1", "--parity", "demographic_parity")
+    assert "Leave out --parity" in message
