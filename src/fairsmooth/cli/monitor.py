@@ -60,7 +60,7 @@ def command(
     The state holds counts only, no rows. A batch that was added before is ignored; labels may
     come later, with the same batch.
     """
-    from fairsmooth.cli.output import print_json, print_lines, print_notes, say
+    from fairsmooth.cli.output import print_notes
     from fairsmooth.cli.reading import read
     from fairsmooth.cli.targets import require_target
 
@@ -86,10 +86,24 @@ def command(
     monitor.update(rows.decisions, sensitive_features=groups, y_true=rows.y, batch=name)
     write_document(state, {**monitor.to_dict(), "rule": rule})
     print_notes([*notes, *rows.notes])
+    _tell(monitor, model.name, rows.notes, report, json_output)
+    if monitor.status == "alarm":
+        raise typer.Exit(1)
+
+
+def _tell(
+    monitor: "GapMonitor",
+    name: str,
+    notes: tuple[str, ...],
+    report: Path | None,
+    json_output: bool,
+) -> None:
+    from fairsmooth.cli.output import print_json, print_lines, print_notes, say
+
     if report is not None:
         from fairsmooth.reporting.watching import write_watch
 
-        write_watch(report, monitor, title=f"Monitor of {model.name}", notes=rows.notes)
+        write_watch(report, monitor, title=f"Monitor of {name}", notes=notes)
         say(f"Wrote {report}.")
     if json_output:
         # The document has these four keys and no others; what was noticed is told beside it.
@@ -99,8 +113,6 @@ def command(
     else:
         print_lines(str(monitor).splitlines())
         print_lines(_chart(monitor))
-    if monitor.status == "alarm":
-        raise typer.Exit(1)
 
 
 def _rule(path: Path | None, scores: str | None, threshold: float | None) -> dict[str, Any]:

@@ -25,7 +25,7 @@ from fairsmooth.metrics import Audit, audit
 from fairsmooth.tables.comparison import plain_regression, quietly
 from fairsmooth.tables.provenance import Provenance
 
-_SAME_TABLE = (
+SAME_TABLE = (
     "This is the table that the model was trained from: most of its rows were used for training."
 )
 _NO_LABELS = "The table has no labels in {!r}: only what needs none is measured."
@@ -80,7 +80,7 @@ def known_rows(
     A table without the label column, or without one label in it, has no labels; in a table
     that has some, rows without one are left out. With ``strict`` that is an error.
     """
-    notes = [_SAME_TABLE] if known.digest and table_digest(table) == known.digest else []
+    notes = [SAME_TABLE] if known.digest and table_digest(table) == known.digest else []
     labelled = roles.label in table.columns
     if labelled and not strict and normal_texts(roles.label, table[roles.label]).isna().all():
         table, labelled = table.drop(columns=roles.label), False

@@ -20,7 +20,7 @@ from fairsmooth.guarantees import GapGuarantee, Limits
 from fairsmooth.metrics import Audit
 from fairsmooth.persistence import read_model, save
 from fairsmooth.tables import scoring
-from fairsmooth.tables.auditing import AuditedRows, known_rows
+from fairsmooth.tables.auditing import SAME_TABLE, AuditedRows, known_rows
 from fairsmooth.tables.provenance import Provenance
 
 
@@ -225,8 +225,9 @@ class TableModel:
         """
         frame = as_frame(table, text=self.text_columns)
         rows = self.audited(frame, unknown=unknown, strict=strict)
-        for note in set(rows.notes) - {_SAME_TABLE}:
-            warnings.warn(note, UserWarning, stacklevel=2)
+        for note in rows.notes:
+            if note != SAME_TABLE:
+                warnings.warn(note, UserWarning, stacklevel=2)
         return rows.audit(self.classifier, shift=shift)
 
     def audited(
