@@ -8,6 +8,7 @@ the limits is at most one minus the confidence, whatever the training did.
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import pandas as pd
 
@@ -33,15 +34,14 @@ def fit_guaranteed(
     limits: Limits,
     *,
     classifier: FairSmoothClassifier,
-    columns: str = "auto",
     test_size: float = 0.3,
     seed: int = 0,
-    strict: bool = False,
     aim: float = 0.9,
     shift: Shift | None = None,
     halvings: int = HALVINGS,
     step: Step = lambda text: None,
     tell: Tell = lambda text: None,
+    **reading: Any,
 ) -> Fitted:
     """Train to a guarantee, or raise :class:`NoGuarantee` and return no model.
 
@@ -56,6 +56,8 @@ def fit_guaranteed(
         How often the search halves the range of weights; fewer are faster and coarser.
     tell : callable
         Told, before the safety rows are opened, how likely they are to guarantee the choice.
+    reading
+        ``columns`` and ``strict``, as in :meth:`Parts.of`.
     """
     began = time.perf_counter()
     if not isinstance(limits, Limits):
@@ -64,9 +66,7 @@ def fit_guaranteed(
         )
     _validate.in_range(0.5, 0.999, aim=aim)
     step("learning the columns")
-    parts = Parts.of(
-        table, roles, columns=columns, test_size=test_size, seed=seed, strict=strict, by_label=False
-    )
+    parts = Parts.of(table, roles, test_size=test_size, seed=seed, by_label=False, **reading)
     step("choosing on the training rows")
     wanted = Aim(limits, aim, len(parts.test) / len(parts.y), shift, halvings)
     chosen, tried = choose_candidate(
