@@ -29,7 +29,14 @@ def python(program, *words, **environment):
 
 @pytest.mark.parametrize(
     "words",
-    [["--help"], ["--version"], ["train", "--help"], ["certificate", MODEL], ["verify", MODEL]],
+    [
+        ["--help"],
+        ["--version"],
+        ["train", "--help"],
+        ["reproduce", "--help"],
+        ["certificate", MODEL],
+        ["verify", MODEL],
+    ],
     ids=lambda words: words[0],
 )
 def test_light_commands_load_nothing_heavy(words):
