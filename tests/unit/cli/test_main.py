@@ -49,6 +49,16 @@ def test_light_commands_load_nothing_heavy(words):
     assert done.stderr.strip() == "[]"
 
 
+def test_datasets_are_listed_without_torch():
+    program = (
+        "import sys; sys.modules['torch'] = sys.modules['sklearn'] = None;"
+        "from fairsmooth.cli.main import main; sys.exit(main(['list', 'datasets']))"
+    )
+    done = python(program)
+    assert done.returncode == 0, done.stderr
+    assert "adult" in done.stdout
+
+
 @pytest.mark.parametrize(("typed", "expected"), [("tra", "train"), ("train --posit", "--positive")])
 def test_the_shell_completes_without_loading_anything_heavy(typed, expected):
     program = (
