@@ -11,7 +11,7 @@ import resource
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import torch
@@ -31,14 +31,15 @@ COMMANDS = {
 }
 
 
-def processor_seconds(statement: str, *, repeats: int) -> float:
-    """Return the least user and system time of a new Python that runs the statement."""
-    taken = []
+def processor_seconds(statements: Mapping[str, str], *, repeats: int) -> dict[str, float]:
+    """Return the least user and system time of a new Python that runs each statement, in turns."""
+    best = dict.fromkeys(statements, float("inf"))
     for _ in range(repeats):
-        before = _children()
-        subprocess.run([sys.executable, "-c", statement], check=True, stdout=subprocess.DEVNULL)
-        taken.append(_children() - before)
-    return min(taken)
+        for name, statement in statements.items():
+            before = _children()
+            subprocess.run([sys.executable, "-c", statement], check=True, stdout=subprocess.DEVNULL)
+            best[name] = min(best[name], _children() - before)
+    return best
 
 
 def _children() -> float:
@@ -83,11 +84,7 @@ def one_row(*, rounds: int) -> list[Row]:
 
 
 def measure(*, quick: bool) -> tuple[list[Goal], list[Row]]:
-    repeats = 3 if quick else 7
-    seconds = {}
-    for name, statement in COMMANDS.items():
-        print(name, file=sys.stderr)
-        seconds[name] = processor_seconds(statement, repeats=repeats)
+    seconds = processor_seconds(COMMANDS, repeats=3 if quick else 15)
     latency = one_row(rounds=20 if quick else 60)
     worst = max(row["times"] for row in latency)
     goals = [

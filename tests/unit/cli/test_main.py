@@ -29,7 +29,14 @@ def python(program, *words, **environment):
 
 @pytest.mark.parametrize(
     "words",
-    [["--help"], ["--version"], ["train", "--help"], ["certificate", MODEL], ["verify", MODEL]],
+    [
+        ["--help"],
+        ["--version"],
+        ["train", "--help"],
+        ["reproduce", "--help"],
+        ["certificate", MODEL],
+        ["verify", MODEL],
+    ],
     ids=lambda words: words[0],
 )
 def test_light_commands_load_nothing_heavy(words):
@@ -40,6 +47,16 @@ def test_light_commands_load_nothing_heavy(words):
     done = python(program, *words)
     assert done.returncode == 0
     assert done.stderr.strip() == "[]"
+
+
+def test_datasets_are_listed_without_torch():
+    program = (
+        "import sys; sys.modules['torch'] = sys.modules['sklearn'] = None;"
+        "from fairsmooth.cli.main import main; sys.exit(main(['list', 'datasets']))"
+    )
+    done = python(program)
+    assert done.returncode == 0, done.stderr
+    assert "adult" in done.stdout
 
 
 @pytest.mark.parametrize(("typed", "expected"), [("tra", "train"), ("train --posit", "--positive")])
