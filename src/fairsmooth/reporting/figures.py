@@ -157,7 +157,9 @@ def over_time(
         axes.axhline(limit, color=COLOURS[4], linewidth=1.5, label=f"limit {limit:g}")
         # Early bounds are near the worst there is; they must not flatten what matters.
         known = [value for value in measured if value is not None]
-        axes.set_ylim(0.0, 1.02 if ratio else max(0.01, 2.5 * limit, 1.25 * max(known, default=0.0)))
+        axes.set_ylim(
+            0.0, 1.02 if ratio else max(0.01, 2.5 * limit, 1.25 * max(known, default=0.0))
+        )
         ticks = batches[:: -(-len(batches) // 8)]
         labels = [f"{batch}\n{dates[batch - 1]}" for batch in ticks]
         axes.set_xticks(ticks, labels, fontsize=8, parse_math=False)

@@ -4,6 +4,7 @@ import os
 from collections.abc import Sequence
 
 from markupsafe import Markup
+from matplotlib.figure import Figure
 
 import fairsmooth
 from fairsmooth import _atomic
@@ -49,7 +50,7 @@ def render_watch(monitor: GapMonitor, *, title: str, notes: Sequence[str] = ()) 
     return render("monitor.html", context)
 
 
-def chart(monitor: GapMonitor, name: str) -> figures.Figure:
+def chart(monitor: GapMonitor, name: str) -> Figure:
     """Draw one quantity after every batch."""
     history = monitor.history
     return figures.over_time(
