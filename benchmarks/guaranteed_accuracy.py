@@ -10,9 +10,9 @@ safety rows. What each is held to differs, and is said:
   limits the distance from the overall rate, not the gap), then our forecast and our exact test. Its
   rule draws at random, so one draw per row is tested; its thresholded rule is tested too.
 * Mean scores: seldonian-engine's formula, Student's t at a quarter of the error per end, on mean
-  *scores*, of seven logistic models with a penalty on their difference; the most accurate whose bound,
-  with the engine's doubled width on training rows, keeps the limit. No finite-sample proof, and
-  nothing is said about decisions: their gap is shown.
+  *scores*, of seven logistic models with a penalty on their difference; the most accurate whose
+  bound, with the engine's doubled width on training rows, keeps the limit. No finite-sample proof,
+  and nothing is said about decisions: their gap is shown.
 """
 
 import math
@@ -64,6 +64,7 @@ class Split:
 
     @classmethod
     def of(cls, table: pd.DataFrame, seed: int) -> "Split":
+        """Cut the table as ``fit_guaranteed`` does: by group only."""
         parts = Parts.of(table, ROLES, test_size=SAFETY, seed=seed, by_label=False)
         features = parts.test.drop(columns=["income", "sex"])
         encoded = parts.encoder.transform(features)

@@ -49,12 +49,15 @@ class Population:
 
     @classmethod
     def known(cls) -> "Population":
+        """Return all kinds there are."""
         return cls(np.array(list(product(range(len(LEVELS)), repeat=len(NAMES)))))
 
     def shares(self, group: str) -> np.ndarray:
+        """Return the share of each kind in a group."""
         return np.array(SHARES[group])[self.kinds].prod(axis=1)
 
     def table(self, kinds: np.ndarray) -> pd.DataFrame:
+        """Return people of these kinds, as columns."""
         levels = np.array(list(LEVELS))
         return pd.DataFrame({name: levels[kinds[:, j]] for j, name in enumerate(NAMES)})
 

@@ -220,6 +220,26 @@ def test_a_guarantee_alone_is_verified_from_its_counts(folder, guaranteed, capsy
     )
 
 
+def test_rows_are_read_and_decided_again_as_they_were(folder, capsys, tmp_path):
+    """What is done with unknown values is part of the rule; how the table is written is not."""
+    rows = pd.read_csv(folder / "train.csv")
+    rows["job"] = np.random.default_rng(5).choice(["clerk", "nurse"], len(rows))
+    rows.to_csv(tmp_path / "train.csv", index=False)
+    train = ["train", tmp_path / "train.csv", *ROLES, "--drop", "score", "--drop", "id"]
+    assert run(capsys, *train, "-o", tmp_path / "m")[0] == 0
+    safe = pd.read_csv(folder / "safe.csv").assign(job="smith")
+    safe.to_csv(tmp_path / "safe.csv", index=False, sep="|", decimal=",")
+    how = ["--sep", "|", "--decimal", ","]
+    test = ["guarantee", tmp_path / "m", tmp_path / "safe.csv", "--max-dp", "0.4", *how]
+    assert "use --unknown ignore" in mistake(capsys, *test)
+    code, _, _ = run(capsys, *test, "--unknown", "ignore", "-o", tmp_path / "g.json")
+    assert code == 0
+    verify = ["verify", tmp_path / "m", "--guarantee", tmp_path / "g.json"]
+    code, out, _ = run(capsys, *verify, "--data", tmp_path / "safe.csv", *how)
+    assert code == 0
+    assert "are those of the guarantee" in out
+
+
 def test_a_forgery_that_does_not_add_up_is_refused_without_rows(
     folder, guaranteed, capsys, tmp_path
 ):

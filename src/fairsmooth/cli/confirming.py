@@ -60,7 +60,8 @@ def _recount(
     if model is not None:
         loaded = TableModel.load(model)
         table = read_table(data, text=loaded.text_columns, **reading)
-        rows = decided_by_model(loaded, table)
+        # What is done with values not seen in training is part of the rule.
+        rows = decided_by_model(loaded, table, unknown=facts.get("unknown"))
     else:
         rows = decided_by_column(read_table(data, **reading), **_column(facts))
     same = facts.get("table") == rows.digest

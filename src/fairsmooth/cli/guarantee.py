@@ -147,6 +147,7 @@ class SafetyRows:
             "column": scores,
             "label": named["label"] if known is None else known.label,
             "positive": named["positive"] if known is None else known.positive,
+            "unknown": unknown,
         }
         return cls(rows, table, model, facts)
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 import typer
 
-from fairsmooth.cli.options import Json, Seed
+from fairsmooth.cli.options import Decimal, Encoding, Json, Seed, Separator
 from fairsmooth.cli.output import messages, print_json, print_lines, results
 from fairsmooth.exceptions import InputError
 from fairsmooth.verify import Verification, not_checked, verify
@@ -30,6 +30,9 @@ def command(
         float, typer.Option("--attack", help="Seconds to search for the worst input; 0 is none.")
     ] = 0.0,
     seed: Seed = 0,
+    sep: Separator = None,
+    decimal: Decimal = None,
+    encoding: Encoding = None,
     json_output: Json = False,
 ) -> None:
     """Verify a model's certificate from its weights; exit code 1 if it does not hold.
@@ -40,14 +43,15 @@ def command(
         raise InputError(f"Expected --attack >= 0, got {attack_seconds}.")
     if data is not None and guarantee is None:
         raise InputError("Expected --guarantee with --data, got the rows alone.")
+    how = {"sep": sep, "decimal": decimal, "encoding": encoding}
     if model is None:
         if guarantee is None:
             raise InputError("Expected a model file or --guarantee, got neither.")
-        _verify_guarantee_alone(guarantee, data, json_output)
+        _verify_guarantee_alone(guarantee, data, json_output, how)
         return
     if not model.is_file():
         raise InputError(f"Expected a model file, found none at {model}.")
-    verification = _with_guarantee(verify(model), guarantee, model, data)
+    verification = _with_guarantee(verify(model), guarantee, model, data, how)
     found: tuple[AttackResult, ...] = ()
     saved = None
     if attack_seconds > 0 and verification.holds:
@@ -70,7 +74,11 @@ def command(
 
 
 def _with_guarantee(
-    verification: Verification, path: Path | None, model: Path, data: Path | None
+    verification: Verification,
+    path: Path | None,
+    model: Path,
+    data: Path | None,
+    how: dict[str, Any],
 ) -> Verification:
     """Add what verifying a guarantee of the gaps found: the one given, or the file's own."""
     from fairsmooth.cli.confirming import confirm_guarantee, read_guarantee
@@ -81,15 +89,17 @@ def _with_guarantee(
     plain = read_guarantee(path) if path else read_contents(model).description.plain["guarantee"]
     if plain is None:
         return verification
-    found = confirm_guarantee(plain, model=model, data=data)
+    found = confirm_guarantee(plain, model=model, data=data, **how)
     trusted = tuple(not_checked("taken on trust", what) for what in found.trusted)
     return Verification((*verification.checks, *found.checks, *trusted))
 
 
-def _verify_guarantee_alone(path: Path, data: Path | None, json_output: bool) -> None:
+def _verify_guarantee_alone(
+    path: Path, data: Path | None, json_output: bool, how: dict[str, Any]
+) -> None:
     from fairsmooth.cli.confirming import confirm_guarantee, read_guarantee
 
-    found = confirm_guarantee(read_guarantee(path), model=None, data=data)
+    found = confirm_guarantee(read_guarantee(path), model=None, data=data, **how)
     if json_output:
         print_json({"holds": found.holds, "checks": [vars(check) for check in found.checks],
                     "trusted": list(found.trusted)})  # fmt: skip
