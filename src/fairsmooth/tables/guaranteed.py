@@ -30,7 +30,7 @@ Tell = Callable[[str], None]
 UNKNOWN_VALUES = "ignore"
 
 
-def fit_guaranteed(  # noqa: PLR0913 - those of fit_table, and what the search aims at
+def fit_guaranteed(
     table: pd.DataFrame,
     roles: Roles,
     limits: Limits,
