@@ -13,6 +13,7 @@ from fairsmooth import _validate
 from fairsmooth._random import numpy_generator
 from fairsmooth._types import Labels
 from fairsmooth.data.banding import parse_bands
+from fairsmooth.data.columns.learning import finite_numbers
 from fairsmooth.data.encoding import TableEncoder
 from fairsmooth.data.frames import table_digest
 from fairsmooth.data.groups import encode_groups, require_trainable
@@ -142,7 +143,7 @@ class Parts:
         roles = with_bands(roles, rows.iloc[train])
         groups = sensitive_frame(rows, roles)
         _require_trainable(groups, y, train, test, test_size)
-        features = rows.drop(columns=not_features(rows, roles)).iloc[train]
+        features = _features(rows, roles).iloc[train]
         encoder = TableEncoder.learn(features, numeric=COLUMNS[columns], unknown=roles.unknown)
         digest = table_digest(table)
         ids = rows.iloc[train][list(dict.fromkeys(roles.ids))]
@@ -186,6 +187,14 @@ class Parts:
         known = replace(self.provenance, notes=(*self.provenance.notes, *left_out, *notes))
         model = replace(model, provenance=known, measured=audit)
         return Fitted(model, audit, self.test, time.perf_counter() - began)
+
+
+def _features(rows: pd.DataFrame, roles: Roles) -> pd.DataFrame:
+    """Return the features, refusing an infinite number in whichever part it would be."""
+    features = rows.drop(columns=not_features(rows, roles))
+    for name in features.select_dtypes("number"):
+        finite_numbers(str(name), features[name])
+    return features
 
 
 def _unbanded(roles: Roles, table: pd.DataFrame) -> Roles:

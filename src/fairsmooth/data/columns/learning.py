@@ -7,7 +7,7 @@ import numpy as np
 from fairsmooth.data.columns import Binned, Categories, DatePart, Rule, Standardised
 from fairsmooth.data.columns.codes import Column
 from fairsmooth.data.kinds import kind_of
-from fairsmooth.data.values import normal_codes, numbers, unusable
+from fairsmooth.data.values import Read, normal_codes, numbers, unusable
 from fairsmooth.exceptions import InputError
 
 # A column of text with too many categories is taken for an identifier if this share of its
@@ -42,7 +42,8 @@ def _noted(name: str, rules: list[Rule]) -> tuple[list[Rule], str | None]:
     return rules, None if rules else f"Column {name!r} has one value in all rows and is left out."
 
 
-def _of_numbers(name: str, column: Column, settings: Settings) -> list[Rule]:
+def finite_numbers(name: str, column: Column) -> Read:
+    """Read a column of numbers, refusing those that are not finite."""
     read = numbers(name, column)
     if read.wrong.any():
         row = int(np.argmax(read.wrong))
@@ -50,6 +51,11 @@ def _of_numbers(name: str, column: Column, settings: Settings) -> list[Rule]:
             f"Expected finite numbers in column {name!r}, got {int(read.wrong.sum())} infinite "
             f"(the first in row {row + 1}). Correct them, or drop the rows or the column."
         )
+    return read
+
+
+def _of_numbers(name: str, column: Column, settings: Settings) -> list[Rule]:
+    read = finite_numbers(name, column)
     known, missing = read.values[~read.missing], bool(read.missing.any())
     if settings.numeric == "standardised" and len(np.unique(known)) > 2:
         return [Standardised.learn(name, known, missing=missing)]
