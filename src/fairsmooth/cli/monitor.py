@@ -1,6 +1,7 @@
 """``fairsmooth monitor``: the gaps of a rule in use, batch by batch."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -61,7 +62,7 @@ def command(
     The state holds counts only, no rows. A batch that was added before is ignored; labels may
     come later, with the same batch.
     """
-    from fairsmooth.cli.output import print_json, print_lines, print_notes, say
+    from fairsmooth.cli.output import print_notes
     from fairsmooth.cli.reading import read
     from fairsmooth.cli.targets import require_target
 
@@ -88,20 +89,31 @@ def command(
     _write(state, {**monitor.to_dict(), "rule": rule})
     print_notes([*notes, *rows.notes])
     if report is not None:
-        from fairsmooth.reporting.watching import write_watch
+        _write_page(report, monitor, model.name, rows.notes)
+    _tell(monitor, json_output)
+    if monitor.status == "alarm":
+        raise typer.Exit(1)
 
-        write_watch(report, monitor, title=f"Monitor of {model.name}", notes=rows.notes)
-        say(f"Wrote {report}.")
+
+def _write_page(path: Path, monitor: "GapMonitor", name: str, notes: Sequence[str]) -> None:
+    from fairsmooth.cli.output import say
+    from fairsmooth.reporting.watching import write_watch
+
+    write_watch(path, monitor, title=f"Monitor of {name}", notes=notes)
+    say(f"Wrote {path}.")
+
+
+def _tell(monitor: "GapMonitor", json_output: bool) -> None:
+    from fairsmooth.cli.output import print_json, print_lines, print_notes
+
     if json_output:
         # The document has these four keys and no others; what was noticed is told beside it.
         print_notes(monitor.notes)
         keys = ("status", "bounds", "measured", "counts")
         print_json({key: getattr(monitor, key) for key in keys})
-    else:
-        print_lines(str(monitor).splitlines())
-        print_lines(_chart(monitor))
-    if monitor.status == "alarm":
-        raise typer.Exit(1)
+        return
+    print_lines(str(monitor).splitlines())
+    print_lines(_chart(monitor))
 
 
 def _rule(path: Path | None, scores: str | None, threshold: float | None) -> dict[str, Any]:
