@@ -15,21 +15,18 @@ safety rows. What each is held to differs, and is said:
   and nothing is said about decisions: their gap is shown.
 """
 
-import math
 import time
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 import pandas as pd
+from _mean_scores import penalised, student
 from _report import Goal, Row, arguments, at_least, report
 from fairlearn.reductions import DemographicParity, ExponentiatedGradient
 from joblib import Parallel, delayed
-from scipy.optimize import minimize
-from scipy.special import expit, log_expit
-from scipy.stats import t
+from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 
 from fairsmooth import FairSmoothClassifier
@@ -174,52 +171,23 @@ def mean_scores(split: Split) -> list[Row]:
     began = time.process_time()
     found = [
         [expit(X @ w[:-1] + w[-1]) for X in (split.X, split.safety_X)]
-        for w in map(partial(penalised, split), WEIGHTS)
+        for w in (penalised(split.X, split.y, split.group, weight) for weight in WEIGHTS)
     ]
     seconds = (time.process_time() - began) / len(LIMITS)
     n_safety = {g: int((split.safety_group == g).sum()) for g in np.unique(split.group)}
     rows = []
     for limit in LIMITS:
-        bounds = [student(train, split.group, n_safety, width=2.0) for train, _ in found]
+        bounds = [
+            student(train, split.group, n_safety, error=ERROR, width=2.0) for train, _ in found
+        ]
         accuracies = [((train > 0.5) == split.y).mean() for train, _ in found]
         enough = [k for k, bound in enumerate(bounds) if bound <= limit]
         k = max(enough, key=lambda k: accuracies[k]) if enough else int(np.argmin(bounds))
         scores = found[k][1]
-        held = student(scores, split.safety_group, n_safety) <= limit
+        held = student(scores, split.safety_group, n_safety, error=ERROR) <= limit
         decided = (scores > 0.5).astype(int)
         rows.append(_tested(split, limit, "mean scores, Student's t", held, decided, seconds))
     return rows
-
-
-def penalised(split: Split, weight: float) -> np.ndarray:
-    """Fit a logistic model with a penalty on the squared difference of mean scores."""
-    sign = 2.0 * split.y - 1.0
-    first = split.group == np.unique(split.group)[0]
-    contrast = np.where(first, 1.0 / first.sum(), -1.0 / (~first).sum())
-
-    def objective(w: np.ndarray) -> tuple[float, np.ndarray]:
-        logit = split.X @ w[:-1] + w[-1]
-        score = expit(logit)
-        apart = float(contrast @ score)
-        value = -log_expit(sign * logit).mean() + weight * apart**2 + 1e-5 * w[:-1] @ w[:-1]
-        slope = -sign * expit(-sign * logit) / len(sign)
-        slope += 2.0 * weight * apart * contrast * score * (1.0 - score)
-        return value, np.append(split.X.T @ slope + 2e-5 * w[:-1], slope.sum())
-
-    start = np.zeros(split.X.shape[1] + 1)
-    return minimize(objective, start, jac=True, method="L-BFGS-B", options={"maxiter": 200}).x
-
-
-def student(
-    scores: np.ndarray, group: np.ndarray, sizes: dict[str, int], *, width: float = 1.0
-) -> float:
-    """Return the engine's bound: a quarter of the error at each end of each group's mean."""
-    ends = []
-    for name, n in sizes.items():
-        own = scores[group == name]
-        half = width * t.ppf(1 - ERROR / 4, n - 1) * own.std(ddof=1) / math.sqrt(n)
-        ends.append((own.mean() - half, own.mean() + half))
-    return float(max(a[1] - b[0] for a in ends for b in ends if a is not b))
 
 
 def _tested(
@@ -265,25 +233,30 @@ def goals(rows: Sequence[Row]) -> list[Goal]:
     return found
 
 
-def one_split(
-    table: pd.DataFrame, seed: int, limits: Sequence[float], reduced: bool, until: float
-) -> list[Row]:
-    """Return what all methods come to; nothing if the time is up."""
+def trained(table: pd.DataFrame, seed: int, limits: Sequence[float], until: float) -> list[Row]:
+    """Return what we and mean scores come to; what the time does not allow is left out."""
     if time.time() > until:
         return []
     warnings.filterwarnings("ignore")
     split = Split.of(table, seed)
-    rows = [ours(split, limit) for limit in limits]
-    rows += mean_scores(split)
-    rows += reductions(split) if reduced else []
+    rows = [ours(split, limit) for limit in limits if time.time() < until]
+    rows += mean_scores(split) if time.time() < until else []
     return [row for row in rows if row["limit"] in limits]
+
+
+def reduced(table: pd.DataFrame, seed: int, limits: Sequence[float], until: float) -> list[Row]:
+    """Return what the reduction comes to, if there is time."""
+    if time.time() > until:
+        return []
+    warnings.filterwarnings("ignore")
+    return [row for row in reductions(Split.of(table, seed)) if row["limit"] in limits]
 
 
 def main() -> None:
     parser = arguments(__doc__)
     parser.add_argument("--splits", type=int, default=len(SEEDS))
     parser.add_argument("--reduced", type=int, default=len(SEEDS), help="splits with reductions")
-    parser.add_argument("--seconds", type=float, default=7200.0, help="no new split after these")
+    parser.add_argument("--seconds", type=float, default=7200.0, help="begin nothing after these")
     parser.add_argument("--jobs", type=int, default=1)
     options = parser.parse_args()
     data = load_adult(encoding="raw", sensitive="sex")
@@ -291,9 +264,11 @@ def main() -> None:
     limits = list(LIMITS)[:1] if options.quick else list(LIMITS)
     seeds = SEEDS[: 1 if options.quick else options.splits]
     until = time.time() + options.seconds
-    reduced = 0 if options.quick else options.reduced
-    found = Parallel(n_jobs=options.jobs)(
-        delayed(one_split)(table, seed, limits, k < reduced, until) for k, seed in enumerate(seeds)
+    work = [(trained, seed) for seed in seeds]
+    # The reduction is slow: its first split comes after our second.
+    work[2:2] = [] if options.quick else [(reduced, seed) for seed in seeds[: options.reduced]]
+    found = Parallel(n_jobs=options.jobs, backend="multiprocessing")(
+        delayed(task)(table, seed, limits, until) for task, seed in work
     )
     trials = sorted((row for rows in found for row in rows), key=lambda row: row["method"])
     rows = summed(trials, free=1.0 - float(np.mean(data.y)))

@@ -136,8 +136,9 @@ def guarantee_bounds() -> str:
 
 
 def guarantee_goals() -> str:
-    """Return every goal of the two benchmarks with what was reached."""
-    found = [goal for name in ("guarantee", "coverage") for goal in _results(name)["goals"]]
+    """Return every goal of the four benchmarks with what was reached."""
+    names = ("guarantee", "coverage", "train_guarantee", "guaranteed_accuracy")
+    found = [goal for name in names for goal in _results(name)["goals"]]
     lines = [
         [
             goal["name"].strip(),
@@ -148,6 +149,49 @@ def guarantee_goals() -> str:
         for goal in found
     ]
     return _table(["goal", "limit", "reached", "met"], lines)
+
+
+def train_guarantee() -> str:
+    """Return how often training to a guarantee returns a model, and how often a wrong one."""
+    lines = []
+    for row in _results("train_guarantee")["rows"]:
+        gaps = [row["mean_true_gap"], row["largest_true_gap"]]
+        lines.append(
+            [
+                f"{row['rows']:,}",
+                f"{row['limit']:.2f}",
+                f"{row['aim']:.1f}",
+                str(row["repetitions"]),
+                f"{row['returned']:.2f}",
+                f"{row['wrong']:.4f}",
+                *("–" if gap is None else f"{gap:.4f}" for gap in gaps),
+            ]
+        )
+    header = ["rows", "limit", "aim", "repetitions", "returned", "wrong", "mean true gap"]
+    return _table([*header, "largest true gap"], lines)
+
+
+def guaranteed_accuracy() -> str:
+    """Return what each method guarantees on Adult: return rate, accuracy and gap."""
+    rows = [row for row in _results("guaranteed_accuracy")["rows"] if "splits" in row]
+    lines = []
+    for row in sorted(rows, key=lambda row: (-row["limit"], row["method"])):
+        accuracy = "–" if row["accuracy"] is None else f"{row['accuracy']:.4f}"
+        lines.append(
+            [
+                f"{row['limit']:.2f}",
+                row["method"],
+                str(row["splits"]),
+                f"{row['returned']:.2f}",
+                accuracy,
+                f"{row['accuracy_all']:.4f}",
+                f"{row['gap']:.4f}",
+                f"{row['largest_gap']:.4f}",
+                f"{row['cpu_seconds']:.0f}",
+            ]
+        )
+    header = ["limit", "method", "splits", "returned", "accuracy", "accuracy, all splits"]
+    return _table([*header, "gap of decisions", "largest", "seconds"], lines)
 
 
 BLOCKS: dict[str, Callable[[], str]] = {
@@ -161,6 +205,8 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "experiments": evaluation,
     "guarantee-bounds": guarantee_bounds,
     "guarantee-goals": guarantee_goals,
+    "train-guarantee": train_guarantee,
+    "guaranteed-accuracy": guaranteed_accuracy,
 }
 
 

@@ -77,14 +77,14 @@ def test_safety_rows_are_split_by_group_only():
     assert len(positives) > 1
 
 
-def _candidate(limits, *, gap, aim=0.9):
+def _candidate(limits, *, gap, aim=0.9, **search):
     table = _population(4000, gap=gap)
     return choose_candidate(
         FairSmoothClassifier(random_state=0),
         table[["x", "z"]].to_numpy(),
         table["y"].to_numpy(),
         table[["sex"]],
-        aim=Aim(limits, aim, 3 / 7),
+        aim=Aim(limits, aim, 3 / 7, **search),
         seed=0,
     )
 
@@ -103,3 +103,8 @@ def test_the_gap_is_closed_as_far_as_the_limit_asks():
     assert chosen.chance >= 0.9
     feasible = [c for c in tried if c.chance >= 0.9]
     assert chosen.accuracy == max(c.accuracy for c in feasible)
+
+
+def test_fewer_halvings_try_fewer_candidates():
+    _, tried = _candidate(Limits(demographic_parity=0.15), gap=1.0, halvings=2)
+    assert len(tried) == 3
