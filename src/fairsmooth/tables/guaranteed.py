@@ -85,7 +85,8 @@ def fit_guaranteed(
     found = guarantee_rows(rows, limits, shift=shift, facts=_facts(model))
     if not found.holds:
         raise NoGuarantee(_why_not(found, rows, limits, shift), found)
-    done = parts.fitted(fitted, began)
+    # What to set for smaller gaps is for the limits to say, not for a note.
+    done = parts.fitted(fitted, began, compare=False)
     return replace(done, model=replace(done.model, guarantee=found))
 
 
