@@ -4,7 +4,7 @@ from mutants import Fault
 
 CERTIFICATE, OUTWARD = "src/fairsmooth/core/certificate.py", "src/fairsmooth/core/outward.py"
 PARAMETERS, OBJECTIVE = "src/fairsmooth/core/parameters.py", "src/fairsmooth/core/objective.py"
-PARITY, FIT = "src/fairsmooth/training/parity.py", "src/fairsmooth/training/fit.py"
+PARITY, SPLITS = "src/fairsmooth/training/parity.py", "src/fairsmooth/data/splits.py"
 PROBLEM = "src/fairsmooth/training/problem.py"
 LIKELIHOOD = "src/fairsmooth/training/likelihood.py"
 BOUNDS, EXACT = "src/fairsmooth/verify/_bounds.py", "src/fairsmooth/verify/_exact.py"
@@ -174,10 +174,10 @@ FAULTS = (
     ),
     Fault(
         "hold-out-takes-the-last-row",
-        FIT,
-        "count = min(len(cell) - 1, round(",
-        "count = min(len(cell), round(",
-        ("tests/unit/training/test_fit.py",),
+        SPLITS,
+        "min(len(rows) - 1, whole(",
+        "min(len(rows), whole(",
+        ("tests/unit/data/test_splits.py", "tests/unit/training/test_fit.py"),
     ),
     Fault(
         "tie-halved-in-training",
