@@ -83,7 +83,9 @@ def report(goals: Sequence[Goal], rows: Sequence[Row], *, as_json: bool) -> None
     """Print goals and rows, as one JSON object or as tables."""
     if as_json:
         plain = [asdict(goal) | {"holds": goal.holds} for goal in goals]
-        print(json.dumps({"goals": plain, "rows": list(rows), "machine": machine()}))
+        document = {"goals": plain, "rows": list(rows), "machine": machine()}
+        # NumPy's numbers are not JSON's; a long run must not end on that.
+        print(json.dumps(document, default=lambda number: number.item()))
         return
     console = Console()
     console.print(_goal_table(goals))
