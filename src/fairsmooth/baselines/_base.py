@@ -102,7 +102,8 @@ def vary(name: str, *values: Any) -> tuple[Parameters, ...]:
 
 
 def by_notion(
-    first: Parameters, second: Parameters, name: str, *values: Any
+    name: str, *values: Any, first: Parameters = DEMOGRAPHIC_PARITY
 ) -> tuple[Parameters, ...]:
-    """Return two candidates, one per notion, for every value of a parameter."""
+    """Return two candidates, parity and equalized odds, for every value of a parameter."""
+    second = EQUALIZED_ODDS if first is DEMOGRAPHIC_PARITY else DEMOGRAPHIC_PARITY
     return tuple({**notion, name: value} for value in values for notion in (first, second))

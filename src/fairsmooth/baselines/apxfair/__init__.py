@@ -1,12 +1,6 @@
 """ApxFair, as it is declared; ``classifier`` is the method."""
 
-from fairsmooth.baselines._base import (
-    DEMOGRAPHIC_PARITY,
-    EQUALIZED_ODDS,
-    FromModule,
-    Method,
-    by_notion,
-)
+from fairsmooth.baselines._base import FromModule, Method, by_notion
 
 METHODS = (
     Method(
@@ -17,7 +11,7 @@ METHODS = (
         optimises="demographic parity or equalized odds under every reweighting of the sample",
         notions="demographic parity, equalized odds",
         guarantees="in the limit of many rounds, for the game on the sample",
-        grid=by_notion(DEMOGRAPHIC_PARITY, EQUALIZED_ODDS, "epsilon", 0.05, 0.02, 0.1),
+        grid=by_notion("epsilon", 0.05, 0.02, 0.1),
         quick={"n_rounds": 20, "offset": 0.0},
     ),
 )
