@@ -7,9 +7,8 @@ import torch
 from fairsmooth import _validate
 from fairsmooth._random import numpy_generator, torch_generator
 from fairsmooth._types import Floats, Labels
-from fairsmooth.baselines import _fairbatch
-from fairsmooth.baselines._base import DEMOGRAPHIC_PARITY, EQUALIZED_ODDS, Method, by_notion
 from fairsmooth.baselines._kit.linear_adam import LinearAdam, linear_probabilities
+from fairsmooth.baselines.fairbatch import mixing
 from fairsmooth.classifier import GroupClassifier
 from fairsmooth.data.groups import Groups
 from fairsmooth.training.batching import rows_by_cell
@@ -123,16 +122,16 @@ class FairBatchClassifier(GroupClassifier):
         self._check_parameters()
         model, generator = self._model_and_batches(X, y, "fairbatch")
         cells = [[rows.numpy() for rows in label] for label in rows_by_cell(y, groups)]
-        counts = _fairbatch.cell_counts(cells)
-        ratios = _fairbatch.natural_ratios(counts)
+        counts = mixing.cell_counts(cells)
+        ratios = mixing.natural_ratios(counts)
         n_batches = max(len(y) // self.batch_size, 1)
         for _ in range(_EPOCHS[self.notion] if self.n_epochs is None else self.n_epochs):
-            losses = _fairbatch.cell_losses(model, self.notion, cells)
-            ratios = _fairbatch.step_ratios(ratios, losses, notion=self.notion, alpha=self.alpha)
-            sizes = _fairbatch.batch_sizes(
+            losses = mixing.cell_losses(model, self.notion, cells)
+            ratios = mixing.step_ratios(ratios, losses, notion=self.notion, alpha=self.alpha)
+            sizes = mixing.batch_sizes(
                 ratios, counts, notion=self.notion, batch_size=self.batch_size
             )
-            _fairbatch.run_epoch(model, cells, sizes, n_batches=n_batches, generator=generator)
+            mixing.run_epoch(model, cells, sizes, n_batches=n_batches, generator=generator)
         self.weights_ = model.weights
         self.ratios_ = ratios
 
@@ -140,30 +139,16 @@ class FairBatchClassifier(GroupClassifier):
         self, X: Floats, y: Labels, stream: str
     ) -> tuple[LinearAdam, torch.Generator]:
         seed = self._seed()
-        start = _fairbatch.initial_weights(X.shape[1], numpy_generator(seed, stream, "start"))
-        model = LinearAdam(X, y, start, learning_rate=self.learning_rate, slope=_fairbatch.SLOPE)
+        start = mixing.initial_weights(X.shape[1], numpy_generator(seed, stream, "start"))
+        model = LinearAdam(X, y, start, learning_rate=self.learning_rate, slope=mixing.SLOPE)
         return model, torch_generator(seed, stream, "batches")
 
     def _scores(self, X: Floats) -> Floats:
-        return linear_probabilities(X, self.weights_, slope=_fairbatch.SLOPE)
+        return linear_probabilities(X, self.weights_, slope=mixing.SLOPE)
 
     def _check_parameters(self) -> None:
-        _validate.one_of(_fairbatch.NOTIONS, notion=self.notion)
+        _validate.one_of(mixing.NOTIONS, notion=self.notion)
         _validate.non_negative(alpha=self.alpha)
         _validate.positive(batch_size=self.batch_size, learning_rate=self.learning_rate)
         if self.n_epochs is not None:
             _validate.positive(n_epochs=self.n_epochs)
-
-
-METHODS = (
-    Method(
-        name="fairbatch",
-        label="FairBatch",
-        estimator=FairBatchClassifier,
-        reference="Roh et al., ICLR 2021",
-        optimises="equal group losses, for equalized odds, equal opportunity or parity",
-        notions="equalized odds, equal opportunity, demographic parity",
-        grid=by_notion(EQUALIZED_ODDS, DEMOGRAPHIC_PARITY, "alpha", 0.005, 0.001, 0.02),
-        quick={"n_epochs": 5, "learning_rate": 5e-3},
-    ),
-)

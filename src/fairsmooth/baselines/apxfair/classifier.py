@@ -7,9 +7,8 @@ import numpy as np
 
 from fairsmooth import _validate
 from fairsmooth._types import Floats, Labels
-from fairsmooth.baselines._base import DEMOGRAPHIC_PARITY, EQUALIZED_ODDS, Method, by_notion
 from fairsmooth.baselines._kit.logistic import WeightedLogistic
-from fairsmooth.baselines._reweighting import best_response
+from fairsmooth.baselines.apxfair.reweighting import best_response
 from fairsmooth.classifier import GroupClassifier
 from fairsmooth.data.groups import Groups
 
@@ -197,18 +196,3 @@ def _respond(problem: WeightedLogistic, cost: Floats, start: Floats) -> Floats:
         # The authors' rule: nothing to gain by a positive decision, so none is made.
         return np.append(np.zeros(problem.n_coefficients - 1), -1.0)
     return problem.solve(np.maximum(-cost, 0.0), np.maximum(cost, 0.0), start=start)
-
-
-METHODS = (
-    Method(
-        name="apxfair",
-        label="ApxFair",
-        estimator=ApxFairClassifier,
-        reference="Mandal et al., Ensuring Fairness Beyond the Training Data, 2020",
-        optimises="demographic parity or equalized odds under every reweighting of the sample",
-        notions="demographic parity, equalized odds",
-        guarantees="in the limit of many rounds, for the game on the sample",
-        grid=by_notion(DEMOGRAPHIC_PARITY, EQUALIZED_ODDS, "epsilon", 0.05, 0.02, 0.1),
-        quick={"n_rounds": 20, "offset": 0.0},
-    ),
-)

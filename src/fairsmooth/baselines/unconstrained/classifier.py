@@ -9,7 +9,6 @@ from scipy.special import expit
 from fairsmooth import _validate
 from fairsmooth._random import torch_generator
 from fairsmooth._types import Floats, Labels
-from fairsmooth.baselines._base import Method, vary
 from fairsmooth.baselines._kit.logistic import WeightedLogistic
 from fairsmooth.baselines._kit.neural import build_mlp, evaluate
 from fairsmooth.classifier import GroupClassifier
@@ -110,16 +109,3 @@ class UnconstrainedClassifier(GroupClassifier):
                 loss.backward()
                 optimiser.step()
         return network
-
-
-METHODS = (
-    Method(
-        name="unconstrained",
-        label="Unconstrained",
-        estimator=UnconstrainedClassifier,
-        reference="Cox, The Regression Analysis of Binary Sequences, 1958",
-        optimises="accuracy",
-        guarantees="the optimum of its loss, without hidden layers",
-        grid=vary("C", 1.0, 0.1, 0.01, 10.0, 0.001, 100.0),
-    ),
-)

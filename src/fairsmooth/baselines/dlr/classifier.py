@@ -11,8 +11,7 @@ from scipy.special import expit
 from fairsmooth import _validate
 from fairsmooth._random import numpy_generator
 from fairsmooth._types import Floats, Labels
-from fairsmooth.baselines._base import Method
-from fairsmooth.baselines._denoised import (
+from fairsmooth.baselines.dlr.denoised import (
     GroupedRows,
     HardShares,
     Requirements,
@@ -263,25 +262,3 @@ class _Loss:
 
     def accuracy(self, coefficients: Floats) -> float:
         return float(np.mean((self._rows @ coefficients >= 0.0) == self._y))
-
-
-METHODS = (
-    Method(
-        name="dlr",
-        label="DLR",
-        estimator=DLRClassifier,
-        reference="Celis et al., Fair Classification with Noisy Protected Attributes, 2021",
-        optimises="accuracy at a given ratio of selection or false positive rates, noisy groups",
-        notions="selection rate, false positive rate",
-        guarantees="on the sample, if the solver meets its constraints",
-        grid=(
-            {"tau": 0.9},
-            {"tau": 0.8},
-            {"tau": 0.9, "constraints": "smooth"},
-            {"tau": 0.8, "constraints": "smooth"},
-            {"tau": 0.7},
-            {"tau": 0.95, "constraints": "smooth"},
-        ),
-        quick={"n_tries": 1},
-    ),
-)

@@ -49,6 +49,7 @@ class GaussianCells(CellDensity):
         self.points = np.array([[sign, *row] for sign in (-1.0, 1.0) for row in indicators])
 
     def cells(self, X: Floats) -> Floats:
+        """Return the normal densities of the cells, made to add up to 1."""
         means = self.value_mean + (X - self.mean) @ self.slopes
         away = self.points[None, :, :] - means[:, None, :]
         exponent = -0.5 * np.einsum("nci,ij,ncj->nc", away, self.precision, away)
@@ -67,4 +68,5 @@ class LogisticCells(CellDensity):
         self.model = LogisticRegression(max_iter=1000).fit(X, y * self.n_groups + codes)
 
     def cells(self, X: Floats) -> Floats:
+        """Return the regression's probabilities."""
         return np.asarray(self.model.predict_proba(X)).reshape(len(X), 2, self.n_groups)

@@ -14,14 +14,13 @@ from torch import Tensor, nn
 from fairsmooth import _validate
 from fairsmooth._random import seed_from, torch_generator
 from fairsmooth._types import Floats, Labels
-from fairsmooth.baselines._base import Method, vary
-from fairsmooth.baselines._contrastive import (
+from fairsmooth.baselines._kit.neural import evaluate
+from fairsmooth.baselines._kit.row_noise import row_noise
+from fairsmooth.baselines.fcrl.contrastive import (
     FairRepresentation,
     contrastive_information,
     normal_divergence,
 )
-from fairsmooth.baselines._kit.neural import evaluate
-from fairsmooth.baselines._kit.row_noise import row_noise
 from fairsmooth.classifier import GroupClassifier
 from fairsmooth.data.groups import Groups
 from fairsmooth.training.batching import shuffled_batches
@@ -226,19 +225,3 @@ class FCRLClassifier(GroupClassifier):
             batch_size=self.batch_size,
             learning_rate=self.learning_rate,
         )
-
-
-METHODS = (
-    Method(
-        name="fcrl",
-        label="FCRL",
-        estimator=FCRLClassifier,
-        reference="Gupta et al., Controllable Guarantees for Fair Outcomes via Contrastive "
-        "Information Estimation, 2021",
-        optimises="demographic parity through little information on the group",
-        notions="demographic parity",
-        guarantees="a bound on the information, in expectation",
-        grid=vary("information_weight", 1.0, 0.1, 3.0, 0.3, 0.03, 10.0),
-        quick={"n_epochs": 2},
-    ),
-)

@@ -10,7 +10,6 @@ from torch import Tensor, nn
 from fairsmooth import _validate
 from fairsmooth._random import torch_generator
 from fairsmooth._types import Floats, Labels
-from fairsmooth.baselines._base import DEMOGRAPHIC_PARITY, EQUALIZED_ODDS, Method
 from fairsmooth.baselines._kit.neural import build_mlp, evaluate
 from fairsmooth.classifier import GroupClassifier
 from fairsmooth.data.groups import Groups
@@ -267,24 +266,3 @@ def _is_best(gaps: list[float]) -> bool:
     # The first epoch counts only while it is the only one: a network that
     # still predicts a constant has no gap.
     return len(gaps) < 3 or gaps[-1] < min(gaps[1:-1])
-
-
-METHODS = (
-    Method(
-        name="fair_mixup",
-        label="Fair Mixup",
-        estimator=FairMixupClassifier,
-        reference="Chuang and Mroueh, Fair Mixup: Fairness via Interpolation, 2021",
-        optimises="demographic parity or equalized odds of mean probabilities",
-        notions="demographic parity, equalized odds",
-        grid=(
-            {**DEMOGRAPHIC_PARITY, "penalty_weight": 0.5},
-            {**EQUALIZED_ODDS, "penalty_weight": 0.5},
-            {**DEMOGRAPHIC_PARITY, "penalty_weight": 0.1},
-            {**EQUALIZED_ODDS, "penalty_weight": 2.0},
-            {**DEMOGRAPHIC_PARITY, "penalty_weight": 0.3},
-            {**EQUALIZED_ODDS, "penalty_weight": 5.0},
-        ),
-        quick={"n_epochs": 2, "n_iterations": 5, "batch_size": 50, "hidden_layer_sizes": (16,)},
-    ),
-)

@@ -11,7 +11,6 @@ from torch.nn.functional import binary_cross_entropy_with_logits
 from fairsmooth import _validate
 from fairsmooth._random import torch_generator
 from fairsmooth._types import Floats, Labels
-from fairsmooth.baselines._base import Method, vary
 from fairsmooth.baselines._kit.neural import build_mlp, evaluate
 from fairsmooth.classifier import GroupClassifier
 from fairsmooth.data.groups import Groups
@@ -201,17 +200,3 @@ def _descend(optimizer: torch.optim.Optimizer, loss: Tensor) -> None:
     optimizer.zero_grad()
     loss.backward()
     optimizer.step()
-
-
-METHODS = (
-    Method(
-        name="arl",
-        label="ARL",
-        estimator=ARLClassifier,
-        reference="Lahoti et al., NeurIPS 2020",
-        optimises="utility of the worst-off rows, without knowing the groups",
-        notions="none; group-blind",
-        grid=vary("adversary_learning_rate", 2.0, 0.1, 0.001, 1.0, 0.01, 0.5),
-        quick={"n_steps": 80, "pretrain_steps": 40, "batch_size": 64},
-    ),
-)

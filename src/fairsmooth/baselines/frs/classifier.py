@@ -8,10 +8,9 @@ from numpy.typing import NDArray
 
 from fairsmooth import _validate
 from fairsmooth._types import Floats, Labels
-from fairsmooth.baselines import _fairbatch
-from fairsmooth.baselines._base import DEMOGRAPHIC_PARITY, EQUALIZED_ODDS, Method, by_notion
 from fairsmooth.baselines._kit.linear_adam import LinearAdam
-from fairsmooth.baselines.fairbatch import FairBatchClassifier
+from fairsmooth.baselines.fairbatch import mixing
+from fairsmooth.baselines.fairbatch.classifier import FairBatchClassifier
 from fairsmooth.data.groups import Groups
 from fairsmooth.training.batching import shuffled_batches
 
@@ -132,21 +131,21 @@ class FRSClassifier(FairBatchClassifier):
         cell_of_row = y * len(groups.labels) + groups.codes
         selected: Integers = np.arange(len(y))
         cells = _cells(cell_of_row, selected, len(groups.labels))
-        ratios = _fairbatch.natural_ratios(_fairbatch.cell_counts(cells))
+        ratios = mixing.natural_ratios(mixing.cell_counts(cells))
         for _ in range(n_epochs - n_warm):
             ratios = self._step_ratios(model, ratios, cells)
             selected = select_rows(
                 model.losses(), cell_of_row, ratios, n_wanted=int(self.tau * len(y))
             )
             cells = _cells(cell_of_row, selected, len(groups.labels))
-            sizes = _fairbatch.batch_sizes(
+            sizes = mixing.batch_sizes(
                 ratios,
-                _fairbatch.cell_counts(cells),
+                mixing.cell_counts(cells),
                 notion=self.notion,
                 batch_size=self.batch_size,
             )
             n_batches = max(len(selected) // self.batch_size, 1)
-            _fairbatch.run_epoch(model, cells, sizes, n_batches=n_batches, generator=generator)
+            mixing.run_epoch(model, cells, sizes, n_batches=n_batches, generator=generator)
         self.weights_ = model.weights
         self.ratios_ = ratios
         self.selected_ = selected
@@ -169,8 +168,8 @@ class FRSClassifier(FairBatchClassifier):
         self, model: LinearAdam, ratios: Floats, cells: list[list[Integers]]
     ) -> Floats:
         extra = 1 if self.notion == "equalized_odds" else 0
-        losses = _fairbatch.cell_losses(model, self.notion, cells, extra=extra)
-        return _fairbatch.step_ratios(ratios, losses, notion=self.notion, alpha=self.alpha)
+        losses = mixing.cell_losses(model, self.notion, cells, extra=extra)
+        return mixing.step_ratios(ratios, losses, notion=self.notion, alpha=self.alpha)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -226,17 +225,3 @@ def _cells(cell_of_row: Integers, selected: Integers, n_groups: int) -> list[lis
     counts = np.bincount(cell_of_row[selected], minlength=2 * n_groups)
     parts = np.split(ordered, np.cumsum(counts)[:-1])
     return [parts[:n_groups], parts[n_groups:]]
-
-
-METHODS = (
-    Method(
-        name="frs",
-        label="FRS",
-        estimator=FRSClassifier,
-        reference="Roh et al., NeurIPS 2021",
-        optimises="equal group losses on the rows of small loss, for wrong labels",
-        notions="equalized odds, equal opportunity, demographic parity",
-        grid=by_notion(EQUALIZED_ODDS, DEMOGRAPHIC_PARITY, "tau", 0.9, 0.95, 0.8),
-        quick={"n_epochs": 8, "warm_start": 4, "learning_rate": 5e-3},
-    ),
-)

@@ -10,9 +10,13 @@ from numpy.typing import NDArray
 from fairsmooth import _validate
 from fairsmooth._random import numpy_generator
 from fairsmooth._types import Floats, Labels
-from fairsmooth.baselines._base import Method
-from fairsmooth.baselines._cell_density import CellDensity, GaussianCells, LogisticCells
-from fairsmooth.baselines._interval_dual import GroupTerms, descend_dual, group_terms, solve_dual
+from fairsmooth.baselines.group_fair.cell_density import CellDensity, GaussianCells, LogisticCells
+from fairsmooth.baselines.group_fair.interval_dual import (
+    GroupTerms,
+    descend_dual,
+    group_terms,
+    solve_dual,
+)
 from fairsmooth.classifier import GroupClassifier
 from fairsmooth.data.groups import Groups
 from fairsmooth.exceptions import InputError
@@ -265,24 +269,3 @@ def _cell_masses(y: Labels, groups: Groups) -> Floats:
 
 
 _DENSITIES = {"gaussian": GaussianCells, "logistic": LogisticCells}
-
-METHODS = (
-    Method(
-        name="group_fair",
-        label="Group-Fair",
-        estimator=GroupFairClassifier,
-        reference="Celis et al., Classification with Fairness Constraints, 2019",
-        optimises="accuracy at a given ratio of selection (or other) rates",
-        notions="selection, discovery, true and false positive rate",
-        guarantees="optimal if the estimated probabilities were true",
-        grid=(
-            {"tau": 0.8},
-            {"tau": 0.9},
-            {"tau": 0.8, "density": "logistic"},
-            {"tau": 0.9, "density": "logistic"},
-            {"tau": 0.7},
-            {"tau": 0.95, "density": "logistic"},
-        ),
-        quick={"stride": 40},
-    ),
-)

@@ -10,15 +10,14 @@ from torch import Tensor, nn
 from fairsmooth import _validate
 from fairsmooth._random import torch_generator
 from fairsmooth._types import Floats, Labels
-from fairsmooth.baselines._alignment import (
+from fairsmooth.baselines._kit.neural import build_mlp, evaluate
+from fairsmooth.baselines.implicit.alignment import (
     conjugate_gradient,
     direct,
     head_gradient,
     implicit_surrogate,
     with_intercept,
 )
-from fairsmooth.baselines._base import Method, vary
-from fairsmooth.baselines._kit.neural import build_mlp, evaluate
 from fairsmooth.classifier import GroupClassifier
 from fairsmooth.data.groups import Groups, match_groups
 from fairsmooth.training.batching import draw_rows
@@ -226,18 +225,3 @@ class ImplicitPathAlignmentClassifier(GroupClassifier):
             learning_rate=self.learning_rate,
             adam_epsilon=self.adam_epsilon,
         )
-
-
-METHODS = (
-    Method(
-        name="implicit",
-        label="Implicit",
-        estimator=ImplicitPathAlignmentClassifier,
-        reference="Shui et al., Fair Representation Learning through Implicit Path Alignment, 2022",
-        optimises="sufficiency (predictive parity) through equal optimal heads",
-        needs_group_at_prediction=True,
-        notions="sufficiency",
-        grid=vary("alignment_weight", 3e-4, 2e-3, 1e-4, 1e-3, 5e-3, 1e-2),
-        quick={"n_iterations": 5, "batch_size": 50, "hidden_layer_sizes": (16,)},
-    ),
-)
