@@ -1,4 +1,9 @@
-"""A method of your own: one class, and everything around it comes along."""
+"""
+A method of your own
+====================
+
+One class, and everything around it comes along: commands, contract tests, comparison.
+"""
 
 import numpy as np
 from sklearn.linear_model import LogisticRegression

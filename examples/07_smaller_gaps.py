@@ -1,4 +1,9 @@
-"""Trade accuracy for smaller gaps with the parity extension; the certificate stays."""
+"""
+Smaller gaps
+============
+
+Trade accuracy for smaller gaps with the parity extension; the certificate stays.
+"""
 
 from fairsmooth import FairSmoothClassifier
 from fairsmooth.datasets import load_compas
