@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from fairsmooth.columns import Forecasts
+from fairsmooth.data.crossed import CrossedEncoder
 from fairsmooth.data.encoders import read_encoder
 from fairsmooth.data.encoding import TableEncoder
 from fairsmooth.exceptions import InputError
@@ -37,6 +38,7 @@ def forecasts(**settings):
 ENCODERS = {
     "binned": lambda: TableEncoder.learn(table()),
     "standardised": lambda: TableEncoder.learn(table(), numeric="standardised"),
+    "crossed": lambda: CrossedEncoder.learn(table()),
     "forecasts": forecasts,
     "label forecast": lambda: forecasts(group=False),
 }

@@ -41,7 +41,7 @@ Columns = Annotated[
     str,
     typer.Option(
         "--columns",
-        help="What becomes of columns: auto, binned, standardised, forecasts or label-forecast.",
+        help="auto, binned, standardised, crossed (products too), forecasts or label-forecast.",
     ),
 ]
 TestSize = Annotated[float, typer.Option("--test-size", help="Share of rows held out.")]

@@ -4,10 +4,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from fairsmooth._types import Floats
+from fairsmooth.data import crossed
+from fairsmooth.data.crossed import CrossedEncoder
 from fairsmooth.data.encoding import TableEncoder
 from fairsmooth.data.forecasts.encoder import KIND, ForecastEncoder
 
-Encoder = TableEncoder | ForecastEncoder
+Encoder = TableEncoder | CrossedEncoder | ForecastEncoder
 
 
 def read_encoder(plain: Mapping[str, Any], tensors: Mapping[str, Floats]) -> Encoder:
@@ -17,4 +19,6 @@ def read_encoder(plain: Mapping[str, Any], tensors: Mapping[str, Floats]) -> Enc
     """
     if plain.get("kind") == KIND:
         return ForecastEncoder.from_dict(plain, tensors)
+    if plain.get("kind") == crossed.KIND:
+        return CrossedEncoder.from_dict(plain)
     return TableEncoder.from_dict(plain)

@@ -5,13 +5,15 @@ import pandas as pd
 from fairsmooth import _validate
 from fairsmooth._types import Labels
 from fairsmooth.columns import Forecasts
+from fairsmooth.data.crossed import KIND as CROSSED
+from fairsmooth.data.crossed import CrossedEncoder
 from fairsmooth.data.encoders import Encoder
 from fairsmooth.data.encoding import TableEncoder
 from fairsmooth.data.roles import Roles
 
 NUMERIC = {"auto": "binned", "binned": "binned", "standardised": "standardised"}
 FORECASTS = {"forecasts": True, "label-forecast": False}
-COLUMNS = (*NUMERIC, *FORECASTS)
+COLUMNS = (*NUMERIC, CROSSED, *FORECASTS)
 
 
 def check_columns(columns: str | Forecasts) -> None:
@@ -36,6 +38,9 @@ def encode_training(
     if isinstance(columns, str) and columns in NUMERIC:
         encoder = TableEncoder.learn(features, numeric=NUMERIC[columns], unknown=roles.unknown)
         return encoder, encoder.transform(features)
+    if columns == CROSSED:
+        products = CrossedEncoder.learn(features, unknown=roles.unknown)
+        return products, products.transform(features)
     forecasts = _forecasts(columns, roles, seed)
     X = forecasts.fit_transform(features, y, sensitive_features=sensitive)
     return forecasts.encoder_, X

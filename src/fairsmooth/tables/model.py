@@ -99,9 +99,10 @@ class TableModel:
             such as 0 and 1, or no and yes.
         ids, drop : sequences of str
             Columns that name rows, and columns not to use.
-        columns : {"auto", "binned", "standardised", "forecasts", "label-forecast"} or Forecasts
-            What becomes of numbers; or forecasts of label and group, or of the label alone,
-            instead of all columns.
+        columns : str or Forecasts
+            "auto", "binned", "standardised", "crossed", "forecasts" or "label-forecast": what
+            becomes of numbers; fine intervals and products of rough ones; or forecasts of label
+            and group, or of the label alone, instead of all columns.
         classifier : FairSmoothClassifier, optional
             Its settings are used; it is not changed. If it is left out, groups weigh by
             their share of the rows.
