@@ -41,7 +41,7 @@ def in_words(certificate: "Certificate") -> list[str]:
         "It does not say that the groups are treated alike: it bounds neither the difference of "
         "selection rates nor that of error rates between groups. Those are measured by the audit.",
         "It does not say that a group's own classifier is the best for that group: the groups "
-        "were trained with a tie between them, and moving all of them alike changes no number here: "
-        "a common shift can give any rule any bound. The audit reports what tie and shift cost.",
+        "were trained with a tie between them, and moving all of them alike changes no number "
+        "here: a common shift can give any rule any bound. The audit reports what both cost.",
     ]
     return lines
