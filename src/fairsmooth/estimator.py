@@ -13,6 +13,11 @@ from fairsmooth.core.build import AnyNetwork, build
 from fairsmooth.core.module_checks import require_one_logit_per_row
 from fairsmooth.core.rule import FittedRule
 from fairsmooth.data.groups import Groups
+from fairsmooth.training.decisions.fitted import (
+    with_calibration,
+    with_fair_decisions,
+    with_last_layer,
+)
 from fairsmooth.training.fit import train
 from fairsmooth.training.history import Report, TrainingStep
 from fairsmooth.training.settings import LINKS, SMOOTHINGS, SOLVERS, Settings
@@ -53,12 +58,25 @@ class FairSmoothClassifier(RuleClassifier):
     alpha : float
         Weight of the tie between groups. 0 is FairSmooth-S.
     parity : {None, "demographic_parity", "equalized_odds", "both"}
-        Extension: also penalise the overall classifier's gaps between groups.
+        Extension: also penalise the overall classifier's gaps between groups. With
+        ``parity_solver="decisions"`` also "equalized_odds_max" (the larger of both gaps
+        instead of their sum), "equal_opportunity" (true positive rates) and "impact_ratio".
     parity_weight : float
         Weight of that penalty.
     parity_tolerance : (float, float)
         Demographic parity gap and equalized odds gap (sum) up to which nothing is
         penalised. With a large weight these act as constraints.
+    parity_solver : {"surrogate", "decisions"}
+        "decisions" makes the tolerances constraints on hard decisions: the gaps on training
+        rows never exceed them. The most accurate rule that keeps them is searched for and
+        installed by one shift of all groups' parameters, which leaves the certificate as
+        it is: see docs/fair_rules.md for what that does and does not mean. For
+        "impact_ratio" the first tolerance is how far the ratio may fall short of 1.
+    calibrate : bool or "auto"
+        Whether scores go through one map :math:`\Phi(a\Phi^{-1}(p) + b)` fitted on training
+        rows; the certificate becomes that of ``sigma / a``. "auto" does so with
+        ``parity_solver="decisions"``, where decisions stay those at ½ before the map,
+        so that ``threshold_`` is :math:`\Phi(b)`.
     group_weights : {"equal", "share"}
         Weight of a group's mean loss in the objective: the same for all (the paper),
         or in proportion to its rows (extension), which favours overall accuracy.
@@ -161,6 +179,8 @@ class FairSmoothClassifier(RuleClassifier):
         parity: str | None = None,
         parity_weight: float = 0.0,
         parity_tolerance: tuple[float, float] = (0.0, 0.0),
+        parity_solver: str = "surrogate",
+        calibrate: bool | str = "auto",
         group_weights: str = "equal",
         center: str = "mean",
         solver: str = "auto",
@@ -190,6 +210,8 @@ class FairSmoothClassifier(RuleClassifier):
         self.parity = parity
         self.parity_weight = parity_weight
         self.parity_tolerance = parity_tolerance
+        self.parity_solver = parity_solver
+        self.calibrate = calibrate
         self.group_weights = group_weights
         self.center = center
         self.solver = solver
@@ -251,17 +273,20 @@ class FairSmoothClassifier(RuleClassifier):
             hidden_layer_sizes=self.hidden_layer_sizes,
             activation=self.activation,
         )
+        if settings.decisions:
+            with_last_layer(architecture)
         if isinstance(architecture, ModuleNetwork):
             require_one_logit_per_row(architecture, torch.from_numpy(X))
         names = getattr(self, "feature_names_in_", None)
         result = train(architecture, X, y, groups, settings=settings, names=names)
         self.history_ = result.history
         self.n_iter_ = len(result.history)
-        self.set_parameters(
-            architecture,
-            result.group_parameters,
-            free_group_parameters=result.free_group_parameters,
-        )
+        free = result.free_group_parameters
+        self.set_parameters(architecture, result.group_parameters, free_group_parameters=free)
+        if settings.decisions:
+            self.rule_ = with_fair_decisions(self.rule_, X, y, groups, settings)
+        if settings.calibrated:
+            self.rule_ = with_calibration(self.rule_, X, y, settings)
         if isinstance(self.threshold, str):
             held_out = result.held_out
             chosen = choose_threshold(self._scores(X[held_out]), y[held_out])
