@@ -15,6 +15,8 @@ from fairsmooth.core.rule import FittedRule
 from fairsmooth.data.groups import Groups
 from fairsmooth.training.fit import train
 from fairsmooth.training.history import Report, TrainingStep
+from fairsmooth.training.parity import BANDWIDTH
+from fairsmooth.training.parity_gaps import ParityGaps, compare_gaps
 from fairsmooth.training.settings import LINKS, SMOOTHINGS, SOLVERS, Settings
 from fairsmooth.training.threshold import choose_threshold
 
@@ -58,7 +60,11 @@ class FairSmoothClassifier(RuleClassifier):
         Weight of that penalty.
     parity_tolerance : (float, float)
         Demographic parity gap and equalized odds gap (sum) up to which nothing is
-        penalised. With a large weight these act as constraints.
+        penalised. These are gaps of soft decisions, the surrogate; whatever the weight, those
+        of decisions may be larger. ``parity_gaps_`` has both.
+    parity_bandwidth : float
+        Softness ``h`` of those decisions, :math:`\Phi((\Phi^{-1}(N) - \Phi^{-1}(t))/h)`.
+        Training begins with 0.4 and halves it down to this. Less is truer and slower.
     group_weights : {"equal", "share"}
         Weight of a group's mean loss in the objective: the same for all (the paper),
         or in proportion to its rows (extension), which favours overall accuracy.
@@ -121,6 +127,9 @@ class FairSmoothClassifier(RuleClassifier):
         Computed from the parameters alone.
     free_group_parameters_ : ndarray of shape (K, m) or None
         The groups' parameters trained with ``alpha = 0``.
+    parity_gaps_ : ParityGaps or None
+        Gaps on the training rows, of the surrogate and of decisions; None without a parity
+        term. ``fit`` gives a ``ParityWarning`` where they are ``apart``.
     history_ : tuple of TrainingStep
         One record per iteration or epoch.
     threshold_ : float
@@ -148,6 +157,7 @@ class FairSmoothClassifier(RuleClassifier):
     """
 
     history_: tuple[TrainingStep, ...]
+    parity_gaps_: ParityGaps | None = None
 
     def __init__(
         self,
@@ -161,6 +171,7 @@ class FairSmoothClassifier(RuleClassifier):
         parity: str | None = None,
         parity_weight: float = 0.0,
         parity_tolerance: tuple[float, float] = (0.0, 0.0),
+        parity_bandwidth: float = BANDWIDTH,
         group_weights: str = "equal",
         center: str = "mean",
         solver: str = "auto",
@@ -190,6 +201,7 @@ class FairSmoothClassifier(RuleClassifier):
         self.parity = parity
         self.parity_weight = parity_weight
         self.parity_tolerance = parity_tolerance
+        self.parity_bandwidth = parity_bandwidth
         self.group_weights = group_weights
         self.center = center
         self.solver = solver
@@ -239,7 +251,7 @@ class FairSmoothClassifier(RuleClassifier):
         return self
 
     def _forget(self) -> None:
-        for name in ("rule_", "_chosen_threshold"):
+        for name in ("rule_", "_chosen_threshold", "parity_gaps_"):
             self.__dict__.pop(name, None)
 
     def _fit(self, X: Floats, y: Labels, groups: Groups) -> None:
@@ -266,6 +278,8 @@ class FairSmoothClassifier(RuleClassifier):
             held_out = result.held_out
             chosen = choose_threshold(self._scores(X[held_out]), y[held_out])
             self.rule_ = replace(self.rule_, threshold=chosen)
+        if settings.has_parity:
+            self.parity_gaps_ = compare_gaps(settings, self._scores(X), y, groups, self.threshold_)
 
     def _settings(self) -> Settings:
         names = Settings.__dataclass_fields__.keys() - {"seed", "hold_out"}

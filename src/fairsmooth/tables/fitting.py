@@ -35,6 +35,7 @@ from fairsmooth.tables.comparison import comparison_notes
 from fairsmooth.tables.model import TableModel
 from fairsmooth.tables.overlap import id_digests
 from fairsmooth.tables.provenance import Provenance, library_versions, plain_value, today
+from fairsmooth.training.parity_gaps import ParityGaps
 
 COLUMNS = {"auto": "binned", "binned": "binned", "standardised": "standardised"}
 # Decided by benchmarks/defaults.py: with equal weights, many small groups ruin the large ones.
@@ -63,12 +64,18 @@ class Fitted:
     test: pd.DataFrame
     seconds: float
 
+    @property
+    def parity_gaps(self) -> ParityGaps | None:
+        """What the parity term's surrogate shows beside what decisions do, on training rows."""
+        return getattr(self.model.classifier, "parity_gaps_", None)
+
     def summary(self) -> dict[str, Any]:
         """Return the figures that ``--json`` prints."""
         return {
             **self.audit.summary(),
             "seconds": self.seconds,
             "provenance": self.model.describe(),
+            **({} if self.parity_gaps is None else {"parity_gaps": self.parity_gaps.to_dict()}),
             **(
                 {}
                 if self.model.guarantee is None

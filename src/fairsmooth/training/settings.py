@@ -34,6 +34,7 @@ class Settings:
     parity: str | None
     parity_weight: float
     parity_tolerance: tuple[float, float]
+    parity_bandwidth: float
     group_weights: str
     center: str
     solver: str
@@ -54,6 +55,11 @@ class Settings:
     callback: Report | None
     hold_out: bool
 
+    @property
+    def has_parity(self) -> bool:
+        """Whether the parity term takes part."""
+        return self.parity is not None and self.parity_weight > 0.0
+
     def check(self) -> None:
         """Refuse values that cannot be used, naming what was expected."""
         _validate.non_negative(
@@ -68,6 +74,7 @@ class Settings:
             learning_rate=1.0 if self.learning_rate is None else self.learning_rate,
             n_draws=self.n_draws,
             tol=self.tol,
+            parity_bandwidth=self.parity_bandwidth,
             n_iter_no_change=self.n_iter_no_change,
         )
         _validate.one_of(LINKS, link=self.link)
