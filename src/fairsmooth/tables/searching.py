@@ -10,7 +10,7 @@ import pandas as pd
 
 from fairsmooth.data.roles import Roles
 from fairsmooth.tables.fitting import Fitted, Parts
-from fairsmooth.tuning import Limits, SearchSpace, Tuned, tune
+from fairsmooth.tuning import SearchLimits as Limits, SearchSpace, Tuned, tune
 
 
 @dataclass(frozen=True)

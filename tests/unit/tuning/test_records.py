@@ -7,7 +7,7 @@ import pytest
 
 from fairsmooth.datasets import make_biased
 from fairsmooth.exceptions import InputError
-from fairsmooth.tuning import Limits, tune
+from fairsmooth.tuning import SearchLimits as Limits, tune
 from fairsmooth.tuning.records import RecordsFile, TrialRecord
 from fairsmooth.tuning.trials import OBJECTIVES
 

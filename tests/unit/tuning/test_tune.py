@@ -6,8 +6,8 @@ import pytest
 
 import fairsmooth
 from fairsmooth.exceptions import InputError
-from fairsmooth.tuning import Limits, SearchSpace, tune
-from fairsmooth.tuning.trials import OBJECTIVES, choose, pareto_front
+from fairsmooth.tuning import SearchLimits as Limits, SearchSpace, tune
+from fairsmooth.tuning.judged import OBJECTIVES, pareto_front
 
 
 def run(data, **options):
