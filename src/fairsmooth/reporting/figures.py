@@ -3,7 +3,6 @@
 import io
 import warnings
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import matplotlib as mpl
 import pandas as pd

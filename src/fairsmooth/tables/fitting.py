@@ -119,6 +119,7 @@ class Parts:
     roles: Roles
     provenance: Provenance
     test: pd.DataFrame
+    features: pd.DataFrame
 
     @classmethod
     def of(
@@ -176,7 +177,7 @@ class Parts:
             id_digests=id_digests(ids, digest=digest) if roles.ids else {},
         )
         held_out = rows.iloc[test].reset_index(drop=True)
-        return cls(X, y[train], groups.iloc[train], encoder, roles, provenance, held_out)
+        return cls(X, y[train], groups.iloc[train], encoder, roles, provenance, held_out, features)
 
     def fitted(
         self,

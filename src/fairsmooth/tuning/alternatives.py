@@ -74,8 +74,10 @@ def explain_choice(
         first = f"No finished trial keeps what was aimed at; trial {chosen} exceeds it least"
     sentences = [f"{first} ({_figures(best)})."]
     if baseline is not None and chosen != 0 and baseline["accuracy"] is not None:
-        sentences.append(f"The baseline without a parity term has {_figures(baseline)}; the "
-                         f"chosen trial costs {best['cost']:.4f} of accuracy against it.")  # fmt: skip
+        sentences.append(
+            f"The baseline without a parity term has {_figures(baseline)}; the chosen trial costs "
+            f"{best['cost']:.4f} of accuracy against it."
+        )
     sentences.append(_smaller(best, finished))
     stopped = len(trials) - len(finished)
     if stopped:

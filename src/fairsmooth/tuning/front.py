@@ -139,7 +139,9 @@ class ParetoFront:
             f"{len(self.points)} of {len(self.trials)} finished trials are on the front; "
             f"{self.n_rows:,} rows in {self.n_folds} folds, intervals at {self.confidence:.0%}."
         )
-        table = self.table().to_html(index=False, float_format="{:.4f}".format, na_rep="–", border=0)
+        table = self.table().to_html(
+            index=False, float_format="{:.4f}".format, na_rep="–", border=0
+        )
         return (
             f'<p>{escape(caption)}</p><img alt="Pareto front" '
             f'src="data:image/png;base64,{encoded}">{table}'

@@ -9,7 +9,7 @@ from fairsmooth.tuning.folds import GIVEN
 from fairsmooth.tuning.limits import SearchLimits
 
 # Of a limit on a gap, what a rule may aim at; of no limit, which gaps a sweep goes through.
-_SHARES, _GAPS = (0.1, 1.25), (0.01, 0.3)
+_SHARES, _GAPS = (0.0, 1.25), (0.005, 0.3)
 _ANCHORED_SHARES = (1.0, 0.8, 0.6)
 
 
@@ -43,7 +43,7 @@ class SearchSpace:
     weight_decay: tuple[float, float] = (1e-6, 1e-3)
     parity_weight: tuple[float, float] = (0.02, 4.0)
     parity: tuple[str | None, ...] = (None, "demographic_parity", "equalized_odds", "both")
-    parity_solver: tuple[str, ...] = ("surrogate",)
+    parity_solver: tuple[str, ...] = ("decisions", "surrogate")
     link: tuple[str, ...] = ("probit",)
     group_weights: tuple[str, ...] = ("equal", "share")
     hidden_layer_sizes: tuple[tuple[int, ...], ...] = ((),)
@@ -105,7 +105,7 @@ class SearchSpace:
         return points
 
     def _point(self, limits: SearchLimits, wanted: Mapping[str, Any]) -> dict[str, Any]:
-        preset = _Preset(self, wanted)
+        preset = _Preset(self, {"group_weights": "share", **wanted})
         self.suggest(preset, limits)
         return preset.params
 

@@ -4,12 +4,13 @@ import json
 
 import numpy as np
 import pytest
+from fairsmooth.tuning.trials import OBJECTIVES
 
 from fairsmooth.datasets import make_biased
 from fairsmooth.exceptions import InputError
-from fairsmooth.tuning import SearchLimits as Limits, tune
+from fairsmooth.tuning import SearchLimits as Limits
+from fairsmooth.tuning import tune
 from fairsmooth.tuning.records import RecordsFile, TrialRecord
-from fairsmooth.tuning.trials import OBJECTIVES
 
 MEASURED = dict.fromkeys(OBJECTIVES, 0.5)
 

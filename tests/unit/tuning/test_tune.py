@@ -6,7 +6,8 @@ import pytest
 
 import fairsmooth
 from fairsmooth.exceptions import InputError
-from fairsmooth.tuning import SearchLimits as Limits, SearchSpace, tune
+from fairsmooth.tuning import SearchLimits as Limits
+from fairsmooth.tuning import SearchSpace, tune
 from fairsmooth.tuning.judged import OBJECTIVES, pareto_front
 
 
