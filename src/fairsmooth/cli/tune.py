@@ -94,40 +94,32 @@ def command(
     once, for the audit of the chosen model. Run it again with the same folder to go on:
     a folder belongs to one search, and an interrupted one ends as if it had not been.
     """
-    from fairsmooth.cli.output import print_json, print_notes, progress, say
+    from fairsmooth.cli.output import print_json, print_notes, say
     from fairsmooth.cli.reading import read, roles_of
     from fairsmooth.cli.targets import require_folder
 
     widths, share = parse_widths(hidden), parse_aim(aim)
-    from fairsmooth.tables.searching import search_table
     from fairsmooth.tuning import SearchLimits, SearchSpace
 
-    limits = SearchLimits(max_dp, max_eo, max_epsilon)
     roles = roles_of(label, sensitive, positive, drop, ids)
     table, notes = read(data, sep=sep, decimal=decimal, encoding=encoding)
     folder = require_folder(output, FILES, inputs=[data])
-    with progress("trials", total=trials) as update:
-
-        def peers_done(done: int, of: int) -> None:
-            update(description="peers", completed=done, total=of)
-
-        searched = search_table(
-            table,
-            roles,
-            limits=limits,
-            space=SearchSpace(hidden_layer_sizes=(widths,)),
-            n_trials=trials,
-            n_jobs=jobs,
-            storage=folder / RECORDS,
-            columns=tuple(name.strip() for name in columns.split(",")),
-            test_size=test_size,
-            seed=seed,
-            strict=strict,
-            callback=lambda finished: update(completed=finished),
-            n_folds=folds,
-            aim=share,
-            with_peers=peers_done if with_peers else False,
-        )
+    searched = _search(
+        table,
+        roles,
+        n_trials=trials,
+        with_peers=with_peers,
+        limits=SearchLimits(max_dp, max_eo, max_epsilon),
+        space=SearchSpace(hidden_layer_sizes=(widths,)),
+        n_jobs=jobs,
+        storage=folder / RECORDS,
+        columns=tuple(name.strip() for name in columns.split(",")),
+        test_size=test_size,
+        seed=seed,
+        strict=strict,
+        n_folds=folds,
+        aim=share,
+    )
     _write(folder, searched)
     assert searched.fitted.model.provenance is not None
     print_notes([*notes, *searched.fitted.model.provenance.notes, *searched.notes])
@@ -136,6 +128,28 @@ def command(
         return
     _print(searched)
     say(f"Wrote model, trials, front and the record of alternatives to {folder}.")
+
+
+def _search(
+    table: "pd.DataFrame", roles: Any, *, n_trials: int, with_peers: bool, **options: Any
+) -> "Searched":
+    """Search while a bar tells how many trials, then how many peers, are done."""
+    from fairsmooth.cli.output import progress
+    from fairsmooth.tables.searching import search_table
+
+    with progress("trials", total=n_trials) as update:
+
+        def peers_done(done: int, of: int) -> None:
+            update(description="peers", completed=done, total=of)
+
+        return search_table(
+            table,
+            roles,
+            n_trials=n_trials,
+            callback=lambda finished: update(completed=finished),
+            with_peers=peers_done if with_peers else False,
+            **options,
+        )
 
 
 def parse_aim(text: str) -> float | str:

@@ -15,6 +15,11 @@ _PANELS = {
     "demographic_parity": "demographic parity gap",
     "equalized_odds_sum": "equalized odds gap (sum)",
 }
+_PEER_MARKS = (("fairlearn, demographic parity", "^"), ("fairlearn, equalized odds", "v"))
+_ORDER = (
+    "chosen", "front", "beaten trial", "baseline, no parity", "limit", "aim",
+    *(family for family, _ in _PEER_MARKS),
+)  # fmt: skip
 _FRONT, _CHOSEN, _PEER, _OTHER = COLOURS[0], COLOURS[1], COLOURS[2], COLOURS[4]
 
 
@@ -33,12 +38,21 @@ def draw_front(front: ParetoFront) -> Figure:
             f"({front.n_folds} folds); bars are {front.confidence:.0%} intervals",
             x=0.01, ha="left", fontsize=10.5,
         )  # fmt: skip
-        handles, labels = figure.axes[0].get_legend_handles_labels()
-        for handle, text in zip(*figure.axes[1].get_legend_handles_labels(), strict=True):
-            if text not in labels:
-                handles, labels = [*handles, handle], [*labels, text]
-        figure.legend(handles, labels, loc="outside lower left", ncols=4, frameon=False, fontsize=9)
+        _legend(figure)
     return figure
+
+
+def _legend(figure: Figure) -> None:
+    """Name every mark once, the most telling first."""
+    named: dict[str, Any] = {}
+    for axes in figure.axes:
+        handles, labels = axes.get_legend_handles_labels()
+        named = dict(zip(labels, handles, strict=True)) | named
+    order = [text for text in _ORDER if text in named]
+    figure.legend(
+        [named[text] for text in order], order, loc="outside lower left", ncols=len(_ORDER) // 2,
+        frameon=False, fontsize=9,
+    )  # fmt: skip
 
 
 def _panel(axes: Axes, front: ParetoFront, name: str) -> None:
@@ -60,9 +74,6 @@ def _panel(axes: Axes, front: ParetoFront, name: str) -> None:
         if aim is not None and aim < limit:
             axes.axvline(aim, color="#333333", linewidth=1, linestyle=":", label="aim")
     _frame(axes, [*points, *chosen, *baseline, *front.peers], name, limit)
-
-
-_PEER_MARKS = (("fairlearn, demographic parity", "^"), ("fairlearn, equalized odds", "v"))
 
 
 def _families(peers: Sequence[FrontPoint]) -> list[list[FrontPoint]]:
@@ -99,11 +110,9 @@ def _reach(points: Sequence[FrontPoint], name: str) -> Any:
 def _frame(axes: Axes, points: Sequence[FrontPoint], name: str, limit: float | None) -> None:
     """Show what is worth looking at: a trial that is beaten by far may lie outside."""
     gaps = [p.measured[name] for p in points] + ([] if limit is None else [limit])
-    accuracies = [p.measured["accuracy"] for p in points]
-    room = max(0.01, 0.12 * (max(accuracies) - min(accuracies)))
-    low = min(accuracies) - room
-    bottom = min(low, axes.get_ylim()[0]) if axes.get_autoscaley_on() is False else low
-    axes.set_ylim(bottom, max(accuracies) + room)
-    axes.set_xlim(0.0, 1.15 * max(gaps) + 0.01)
+    ends = [end for p in points for end in p.intervals["accuracy"]]
+    room = 0.05 * (max(ends) - min(ends))
+    axes.set_ylim(min(ends) - room, max(ends) + room)
+    axes.set_xlim(0.0, 1.12 * max(gaps) + 0.01)
     axes.grid(color="#e6e6e6", linewidth=0.7)
     axes.set_axisbelow(True)

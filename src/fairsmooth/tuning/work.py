@@ -9,7 +9,7 @@ import torch
 from sklearn.exceptions import ConvergenceWarning
 
 from fairsmooth.estimator import FairSmoothClassifier
-from fairsmooth.exceptions import FairSmoothError, ParityWarning
+from fairsmooth.exceptions import ConstantRuleWarning, FairSmoothError, ParityWarning
 from fairsmooth.tuning.folds import Fold
 from fairsmooth.tuning.judged import FoldCounts, Judged
 from fairsmooth.tuning.records import TrialRecord
@@ -55,7 +55,8 @@ def judge_fold(fold: Fold, parameters: Mapping[str, Any], *, seed: int) -> tuple
     classifier = FairSmoothClassifier(**parameters, free_reference=False, random_state=seed)
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always", ConvergenceWarning)
-        warnings.simplefilter("ignore", ParityWarning)  # decisions are judged here
+        for told_by_what_is_judged in (ParityWarning, ConstantRuleWarning):
+            warnings.simplefilter("ignore", told_by_what_is_judged)
         classifier.fit(fold.X, fold.y, sensitive_features=fold.codes)
         decided = classifier.predict(fold.X_judged)
     unmet = [each for each in told if issubclass(each.category, ConvergenceWarning)]
