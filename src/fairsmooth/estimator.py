@@ -8,16 +8,12 @@ from torch import nn
 
 from fairsmooth._types import Floats, Labels
 from fairsmooth.classifier import RuleClassifier
-from fairsmooth.core.architecture import ModuleNetwork, Network
+from fairsmooth.core.architecture import ModuleNetwork
 from fairsmooth.core.build import AnyNetwork, build
-from fairsmooth.core.certificate import certify
 from fairsmooth.core.module_checks import require_one_logit_per_row
 from fairsmooth.core.rule import FittedRule
 from fairsmooth.data.groups import Groups
-from fairsmooth.exceptions import InputError
-from fairsmooth.training.decisions.calibration import fit_calibration
-from fairsmooth.training.decisions.limits import limits_of
-from fairsmooth.training.decisions.solve import install_fair_rule
+from fairsmooth.training.decisions import fitted
 from fairsmooth.training.fit import train
 from fairsmooth.training.history import Report, TrainingStep
 from fairsmooth.training.parity import BANDWIDTH
@@ -60,7 +56,9 @@ class FairSmoothClassifier(RuleClassifier):
     alpha : float
         Weight of the tie between groups. 0 is FairSmooth-S.
     parity : {None, "demographic_parity", "equalized_odds", "both"}
-        Extension: also penalise the overall classifier's gaps between groups.
+        Extension: also penalise the overall classifier's gaps between groups. With
+        ``parity_solver="decisions"`` also "equalized_odds_max" (the larger of both gaps
+        instead of their sum), "equal_opportunity" (true positive rates) and "impact_ratio".
     parity_weight : float
         Weight of that penalty.
     parity_tolerance : (float, float)
@@ -70,6 +68,15 @@ class FairSmoothClassifier(RuleClassifier):
     parity_bandwidth : float
         Softness ``h`` of those decisions, :math:`\Phi((\Phi^{-1}(N) - \Phi^{-1}(t))/h)`.
         Training begins with 0.4 and halves it down to this. Less is truer and slower.
+    parity_solver : {"surrogate", "decisions"}
+        "decisions" makes the tolerances constraints on hard decisions: the gaps on training
+        rows never exceed them. The most accurate rule that keeps them is installed by one shift
+        of all groups' parameters, which leaves the certificate as it is: docs/fair_rules.md says
+        what that means. For "impact_ratio" the first is how far the ratio may fall short of 1.
+    calibrate : bool or "auto"
+        Whether scores go through one map :math:`\Phi(a\Phi^{-1}(p) + b)` fitted on training
+        rows; the certificate becomes that of ``sigma / a``. "auto" does so with "decisions",
+        which stay those at ½ before the map, so that ``threshold_`` is :math:`\Phi(b)`.
     group_weights : {"equal", "share"}
         Weight of a group's mean loss in the objective: the same for all (the paper),
         or in proportion to its rows (extension), which favours overall accuracy.
@@ -100,18 +107,15 @@ class FairSmoothClassifier(RuleClassifier):
     n_draws : int
         Draws per prediction where smoothing is sampled.
     early_stopping : bool
-        Minibatch solvers: keep the parameters with the least loss on a held-out
-        part and stop when it no longer improves.
+        Minibatch solvers: keep the parameters with the least loss on held-out rows.
     validation_fraction : float
         Share of the rows held out for early stopping or the threshold.
     n_iter_no_change : int
         Epochs without improvement before stopping.
     threshold : float or "accuracy"
-        Scores above it are decided positive, for every group alike. "accuracy"
-        chooses it on a held-out part of the training rows.
+        Scores above it are decided positive. "accuracy" chooses it on held-out training rows.
     free_reference : bool
-        Also train every group without the tie, so that an audit can tell what
-        the tie cost.
+        Also train every group without the tie, so that an audit can tell what it cost.
     device : {"auto", "cpu", "cuda", "mps"}
         Where training runs.
     random_state : int, RandomState instance or None
@@ -119,8 +123,7 @@ class FairSmoothClassifier(RuleClassifier):
     verbose : int
         1 prints a line per iteration to standard error.
     callback : callable, optional
-        Called with a :class:`~fairsmooth.training.history.TrainingStep` after every
-        iteration or epoch, for progress bars and the like.
+        Called with a ``TrainingStep`` after every iteration or epoch, for progress bars.
 
     Attributes
     ----------
@@ -272,62 +275,25 @@ class FairSmoothClassifier(RuleClassifier):
             hidden_layer_sizes=self.hidden_layer_sizes,
             activation=self.activation,
         )
-        if isinstance(architecture, ModuleNetwork) and settings.decisions:
-            raise InputError(
-                "Expected a linear model or hidden_layer_sizes with parity_solver='decisions', got "
-                "a module, whose last layer is not known. Use parity_solver='surrogate'."
-            )
+        if settings.decisions:
+            fitted.with_last_layer(architecture)
         if isinstance(architecture, ModuleNetwork):
             require_one_logit_per_row(architecture, torch.from_numpy(X))
         names = getattr(self, "feature_names_in_", None)
         result = train(architecture, X, y, groups, settings=settings, names=names)
-        self.history_ = result.history
-        self.n_iter_ = len(result.history)
+        self.history_, self.n_iter_ = result.history, len(result.history)
         free = result.free_group_parameters
         self.set_parameters(architecture, result.group_parameters, free_group_parameters=free)
         if settings.decisions:
-            self._install(X, y, groups, settings)
+            self.rule_ = fitted.with_fair_decisions(self.rule_, X, y, groups, settings)
         if settings.calibrated:
-            self._calibrate(X, y, groups, settings)
+            self.rule_ = fitted.with_calibration(self.rule_, X, y, settings)
         if isinstance(self.threshold, str):
             held_out = result.held_out
             chosen = choose_threshold(self._scores(X[held_out]), y[held_out])
             self.rule_ = replace(self.rule_, threshold=chosen)
         if settings.has_parity:
             self.parity_gaps_ = compare_gaps(settings, self._scores(X), y, groups, self.threshold_)
-
-    def _install(self, X: Floats, y: Labels, groups: Groups, settings: Settings) -> None:
-        """Shift all groups' parameters alike, so that overall decisions keep the limits."""
-        rule = self.rule_
-        assert isinstance(rule.architecture, Network) and settings.parity is not None
-        shifted = install_fair_rule(
-            rule.architecture,
-            rule.group_parameters,
-            X,
-            y,
-            groups,
-            limits=limits_of(settings.parity, settings.parity_tolerance),
-            sigma=rule.sigma,
-            center=rule.center,
-            score=lambda parameters, rows: rule.smooth_scores(rows, parameters),
-            seed=settings.seed,
-        )
-        free = rule.free_group_parameters
-        self.set_parameters(rule.architecture, shifted, free_group_parameters=free)
-
-    def _calibrate(self, X: Floats, y: Labels, groups: Groups, settings: Settings) -> None:
-        """Put the map through which scores become probabilities; decisions stay as they are."""
-        rule = self.rule_
-        calibration = fit_calibration(rule.smooth_scores(X, rule.parameters), y)
-        slope, labels = calibration.slope, rule.certificate.groups
-        certificate = certify(
-            rule.group_parameters, sigma=rule.sigma, groups=labels, center=rule.center, slope=slope
-        )
-        # Decisions of an installed rule are those at 1/2 before the map.
-        threshold = calibration.half if settings.decisions else rule.threshold
-        self.rule_ = replace(
-            rule, calibration=calibration, certificate=certificate, threshold=threshold
-        )
 
     def _settings(self) -> Settings:
         names = Settings.__dataclass_fields__.keys() - {"seed", "hold_out"}
