@@ -18,6 +18,7 @@ KIND = "forecasts"
 _ENTRIES = {"kind", "inputs", "groups", "reference", "centre", "scale"}
 _NODE = 5  # feature, threshold, left, right, value
 _MOST_LEVEL = 2**15 - 1
+_MOST_VALUE = 1e9  # sums of it do not overflow
 
 
 @dataclass(frozen=True)
@@ -110,6 +111,8 @@ def _walkable(nodes: Floats, roots: Floats, n_inputs: int, what: str) -> None:
     ):
         inside = bool(np.all((values >= low) & (values <= high) & (values % 1.0 == 0.0)))
         require(inside, f"{name} from {low} to {high} to forecast the {what}", "others")
+    fits = bool(np.all(np.abs(nodes[:, 4]) <= _MOST_VALUE))
+    require(fits, f"values up to {_MOST_VALUE:g} to forecast the {what}", "larger ones")
     steps = nodes[:, 2:4] - np.arange(count, dtype=np.float64)[:, None]
     onward = (steps == 0.0).all(axis=1) | (steps > 0.0).all(axis=1)
     require(bool(onward.all()), f"no way back in a tree to forecast the {what}", "one")
