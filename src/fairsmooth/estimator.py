@@ -86,13 +86,11 @@ class FairSmoothClassifier(RuleClassifier):
         "auto" is full-batch L-BFGS for linear models and Adam for networks;
         "sgd" is the paper's update, Eq. (17).
     max_iter : int, optional
-        Most iterations of L-BFGS (500 if None), or epochs of the others (if None, 40, and
-        on small data as many as make 1,500 steps). A solver that stops there
-        without having met its tolerance gives a ``ConvergenceWarning``.
+        Most iterations of L-BFGS (500 if None), or epochs of the others (if None, 40, and on small
+        data as many as make 1,500 steps). Stopping there too early is a ``ConvergenceWarning``.
     batch_size : int
         Rows in a step of a minibatch solver, shared equally by the groups: 128 of each of
-        two groups, as in the paper. An epoch is ``n / batch_size`` steps, whatever the
-        number of groups.
+        two, as in the paper. An epoch is ``n / batch_size`` steps.
     learning_rate : float, optional
         Of the minibatch solvers. If None, 0.05 for "sgd", as in the paper, and 0.003
         for "adam".
