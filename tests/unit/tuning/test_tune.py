@@ -5,10 +5,13 @@ import pandas as pd
 import pytest
 
 import fairsmooth
+from fairsmooth.data.groups import Groups
+from fairsmooth.datasets import make_biased
 from fairsmooth.exceptions import InputError
+from fairsmooth.metrics.rates import measure
 from fairsmooth.tuning import ParetoFront, SearchLimits, SearchSpace, rerun, tune
 from fairsmooth.tuning import peers as peers_module
-from fairsmooth.tuning.judged import OBJECTIVES
+from fairsmooth.tuning.judged import OBJECTIVES, FoldCounts, Judged
 from fairsmooth.tuning.limits import Aim
 from fairsmooth.tuning.outcome import choose
 from fairsmooth.tuning.sampling import Plan
@@ -183,3 +186,25 @@ def test_the_library_offers_it_by_its_first_name():
     assert fairsmooth.tune is tune
     with pytest.raises(AttributeError, match="has no attribute 'tunes'"):
         _ = fairsmooth.tunes
+
+
+def test_intervals_of_the_search_cover_what_fresh_rows_say(plain_space):
+    # 7,400 fresh rows stand for the population; one hold-out of a third errs more than all folds.
+    covered, pooled, alone = [], [], []
+    for seed in range(5):
+        data = make_biased(n_samples=8000, n_features=2, n_groups=2, random_state=seed)
+        mixed = np.random.default_rng(seed).permutation(8000)
+        X, y = data.X.to_numpy()[mixed], np.asarray(data.y)[mixed]
+        codes = data.groups.codes[mixed]
+        found = tune(X[:600], y[:600], sensitive_features=codes[:600], space=plain_space,
+                     n_trials=2, n_folds=3, random_state=seed)  # fmt: skip
+        fresh = Groups(data.groups.labels, codes[600:])
+        truth = measure(found.classifier.predict(X[600:]), y[600:], fresh)
+        first = found.alternatives.trials[int(found.trials["chosen"].to_numpy().argmax())]
+        one = Judged((FoldCounts.from_dict(first["counts"][0]),)).measured
+        for name, (low, high) in found.intervals.items():
+            covered.append(low <= truth[name] <= high)
+            pooled.append(abs(found.measured[name] - truth[name]))
+            alone.append(abs(one[name] - truth[name]))
+    assert np.mean(covered) >= 0.9
+    assert np.mean(pooled) < np.mean(alone)
