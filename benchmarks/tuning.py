@@ -35,6 +35,7 @@ SEEDS = range(5)
 LIMITS = {"race": SearchLimits(0.03, 0.08), "sex": SearchLimits(0.05, 0.10)}
 GAPS = ("demographic_parity", "equalized_odds_sum")
 TRIALS = 16
+SPACE = SearchSpace(first_shares=(1.0, 0.8, 0.6))
 
 
 def table_of(load: object, sensitive: str) -> pd.DataFrame:
@@ -48,7 +49,7 @@ def run(table: pd.DataFrame, sensitive: str, **options: object) -> Searched:
     with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
         warnings.simplefilter("ignore", ConstantRuleWarning)
         return search_table(
-            table, roles, space=SearchSpace(), storage=Path(folder) / "trials.jsonl",
+            table, roles, space=SPACE, storage=Path(folder) / "trials.jsonl",
             test_size=0.3, callback=lambda done: None, **options,
         )  # fmt: skip
 

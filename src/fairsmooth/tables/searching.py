@@ -1,5 +1,6 @@
 """A search on a table: trials on the training part, one audit of what was chosen."""
 
+import hashlib
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -146,4 +147,5 @@ def _digest(parts: Parts, choices: tuple[str | Forecasts, ...], split: dict[str,
     known = parts.provenance
     facts = {name: getattr(known, name) for name in ("digest", "label", "positive", "sensitive")}
     names = [str(choice) for choice in choices]
-    return repr((sorted(facts.items()), list(parts.features.columns), names, sorted(split.items())))
+    everything = (sorted(facts.items()), list(parts.features), names, sorted(split.items()))
+    return hashlib.sha256(repr(everything).encode()).hexdigest()

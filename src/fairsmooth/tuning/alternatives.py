@@ -1,6 +1,5 @@
 """The record of a search for less discriminatory alternatives: tried, cost, chosen, why."""
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -136,4 +135,8 @@ def _text(value: Any) -> str:
         return f"{value:.4g}"
     if isinstance(value, str) or value is None:
         return "none" if value is None else value
-    return json.dumps(value, ensure_ascii=False)
+    if isinstance(value, Mapping):
+        return "; ".join(f"{name.replace('_', ' ')} {_text(each)}" for name, each in value.items())
+    if isinstance(value, list | tuple):
+        return "(" + ", ".join(_text(each) for each in value) + ")"
+    return str(value)

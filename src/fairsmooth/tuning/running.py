@@ -33,10 +33,10 @@ def run_search(
 ) -> list[TrialRecord]:
     """Return the trials, those of an earlier, interrupted search included."""
     digest = search_digest({}, {"rows": folds.rows.digest, "plan": plan.to_dict()})
-    with _file(storage, digest) as file:
+    with _file(storage, digest) as file, _workers(n_jobs) as parallel:
         for start in range(0, n_trials, ROUND):
             _run_round(folds, plan, file, range(start, min(start + ROUND, n_trials)),
-                       n_jobs=n_jobs, callback=callback)  # fmt: skip
+                       parallel=parallel, callback=callback)  # fmt: skip
         records = [record for record in file.records if record.number < n_trials]
     if not any(record.finished for record in records):
         raise InputError(
@@ -52,7 +52,7 @@ def _run_round(
     file: RecordsFile,
     numbers: range,
     *,
-    n_jobs: int,
+    parallel: Parallel | None,
     callback: Progress | None,
 ) -> None:
     done = {record.number for record in file.records}
@@ -61,7 +61,7 @@ def _run_round(
         return
     known = [record for record in file.records if record.number < numbers.start]
     points = dict(zip(pending, plan.choose(pending, known), strict=True))
-    for record in _run_all(folds, plan, points, known, n_jobs=n_jobs):
+    for record in _run_all(folds, plan, points, known, parallel):
         file.append(record)
         if callback is not None:
             callback(len(file.records))
@@ -73,14 +73,12 @@ def _run_all(
     plan: Plan,
     points: Mapping[int, dict[str, Any]],
     known: Sequence[TrialRecord],
-    *,
-    n_jobs: int,
+    parallel: Parallel | None,
 ) -> Iterator[TrialRecord]:
     tasks = [_task(folds, plan, number, point, known) for number, point in points.items()]
-    if n_jobs == 1 or len(tasks) == 1:
+    if parallel is None or len(tasks) == 1:
         yield from (run_trial(*arguments, **options) for arguments, options in tasks)
         return
-    parallel = Parallel(n_jobs=min(n_jobs, len(tasks)), return_as="generator_unordered")
     yield from parallel(delayed(run_alone)(*arguments, **options) for arguments, options in tasks)
 
 
@@ -97,6 +95,16 @@ def _task(
         rivals = {record.number: record.judged for record in known if record.finished}
         options["stop"] = partial(reason_to_stop, rivals=rivals, limits=plan.limits, aim=plan.aim)
     return (folds.encoded(columns), parameters), options
+
+
+@contextmanager
+def _workers(n_jobs: int) -> Iterator[Parallel | None]:
+    """Keep processes for the whole search: they are given every fold's arrays once."""
+    if n_jobs == 1:
+        yield None
+        return
+    with Parallel(n_jobs=n_jobs, return_as="generator_unordered") as parallel:
+        yield parallel
 
 
 @contextmanager

@@ -10,7 +10,6 @@ from fairsmooth.tuning.limits import SearchLimits
 
 # Of a limit on a gap, what a rule may aim at; of no limit, which gaps a sweep goes through.
 _SHARES, _GAPS = (0.0, 1.25), (0.005, 0.3)
-_ANCHORED_SHARES = (1.0, 0.8, 0.6)
 
 
 @dataclass(frozen=True)
@@ -36,6 +35,10 @@ class SearchSpace:
         Choices of the architecture.
     columns : tuple of str
         Choices of how rows are encoded, where there are several.
+    first_shares : tuple of float
+        Shares of the limits on gaps that the first trials after the baseline aim at by
+        "decisions", in all columns. On few rows, gaps on new rows exceed those on training
+        rows, and small shares are needed.
     """
 
     sigma: tuple[float, float] = (0.1, 2.0)
@@ -48,6 +51,7 @@ class SearchSpace:
     group_weights: tuple[str, ...] = ("equal", "share")
     hidden_layer_sizes: tuple[tuple[int, ...], ...] = ((),)
     columns: tuple[str, ...] = (GIVEN,)
+    first_shares: tuple[float, ...] = (1.0, 0.7, 0.4, 0.1)
 
     def suggest(self, trial: Any, limits: SearchLimits) -> dict[str, Any]:
         """Let an Optuna trial choose one point: the columns, and a classifier's parameters.
@@ -99,7 +103,7 @@ class SearchSpace:
                 self._point(limits, {"parity": wanted, "parity_solver": "decisions",
                                      "columns": columns, "share_dp": share, "share_eo": share})
                 for columns in self.columns
-                for share in _ANCHORED_SHARES
+                for share in self.first_shares
                 if wanted in self.parity
             ]  # fmt: skip
         return points
