@@ -11,11 +11,13 @@ from fairsmooth.exceptions import InputError
 from fairsmooth.metrics.rates import measure
 from fairsmooth.tuning import ParetoFront, SearchLimits, SearchSpace, rerun, tune
 from fairsmooth.tuning import peers as peers_module
+from fairsmooth.tuning.folds import Folds
 from fairsmooth.tuning.judged import OBJECTIVES, FoldCounts, Judged
 from fairsmooth.tuning.limits import Aim
 from fairsmooth.tuning.outcome import choose
 from fairsmooth.tuning.sampling import Plan
 from fairsmooth.tuning.search import array_rows
+from fairsmooth.tuning.work import run_trial
 
 
 def run(data, **options):
@@ -107,14 +109,15 @@ def test_a_trial_that_cannot_be_trained_ends_with_the_reason(small):
         run(small, space=SearchSpace(parity=(None,), link=("loglog",)), n_trials=1)
 
 
-def test_bad_settings_cost_little(small):
-    # Shrunk to one decision for everybody: stopped on the first fold, once there are rivals.
-    space = SearchSpace(parity=(None,), weight_decay=(1e8, 1e9))
-    trials = run(small, space=space, n_trials=10, n_folds=4).trials
-    assert trials["finished"].tolist() == [True] * 8 + [False] * 2
-    assert trials["folds"].tolist() == [4] * 8 + [1] * 2
-    assert (trials["stopped"][8:] == "it decides everybody alike there").all()
-    assert not trials["pareto"][8:].any()
+def test_a_bad_setting_costs_one_fold(small):
+    rows = array_rows(small.X, small.y, small.sensitive_features)
+    folds, usual = Folds(rows, 3, 0).encoded("given"), {"number": 1, "point": {}, "seed": 0}
+    stopped = run_trial(folds, {}, **usual, stop=lambda judged: f"{len(judged.folds)} is enough")
+    assert (len(stopped.folds), stopped.stopped, stopped.finished) == (1, "1 is enough", False)
+    whole = run_trial(folds, {}, **usual)
+    assert (len(whole.folds), whole.stopped, whole.finished) == (3, None, True)
+    assert whole.folds[0].to_dict() == stopped.folds[0].to_dict()
+    assert whole.judged.rows.sum() == len(small.y)
 
 
 def test_architectures_and_links_can_be_searched(small):
