@@ -274,6 +274,41 @@ def _forecasts() -> list[dict[str, Any]]:
     return list(joined.values())
 
 
+def tuning() -> str:
+    """Return what a search said of its choice beside what the test rows say."""
+    lines = [
+        [
+            row["case"],
+            str(row["seed"]),
+            row["gap"].replace("_", " "),
+            f"{row['judged']:.3f} [{row['low']:.3f}, {row['high']:.3f}]",
+            f"{row['tested']:.3f}",
+            "yes" if row["within"] else "no",
+            f"{row['one_hold_out']:.3f}",
+        ]
+        for row in _results("tuning")["rows"]
+        if "within" in row
+    ]
+    header = ["case", "seed", "gap", "judged", "tested", "within", "one hold-out"]
+    return _table(header, lines)
+
+
+def tuning_bandwidth() -> str:
+    """Return the gaps of the parity term's surrogate and of decisions, by bandwidth."""
+    lines = [
+        [f"{row['bandwidth']:g}", *(_gaps(row[kind]) for kind in ("surrogate", "decisions")),
+         str(row["iterations"])]
+        for row in _results("tuning")["rows"]
+        if "bandwidth" in row
+    ]  # fmt: skip
+    header = ["bandwidth", "surrogate ΔDP / ΔEO", "decisions ΔDP / ΔEO", "iterations"]
+    return _table(header, lines)
+
+
+def _gaps(gaps: dict[str, float]) -> str:
+    return " / ".join(_short(gaps[name]) for name in MEASURES[1:])
+
+
 BLOCKS: dict[str, Callable[[], str]] = {
     "tradeoff-short": tradeoff_short,
     "tradeoff-full": tradeoff_full,
@@ -291,6 +326,8 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "forecasts-quality": forecasts_quality,
     "forecasts-worth": forecasts_worth,
     "attack-networks": attack_networks,
+    "tuning": tuning,
+    "tuning-bandwidth": tuning_bandwidth,
 }
 
 

@@ -13,13 +13,11 @@ from fairsmooth.core.build import AnyNetwork, build
 from fairsmooth.core.module_checks import require_one_logit_per_row
 from fairsmooth.core.rule import FittedRule
 from fairsmooth.data.groups import Groups
-from fairsmooth.training.decisions.fitted import (
-    with_calibration,
-    with_fair_decisions,
-    with_last_layer,
-)
+from fairsmooth.training.decisions import fitted
 from fairsmooth.training.fit import train
 from fairsmooth.training.history import Report, TrainingStep
+from fairsmooth.training.parity import BANDWIDTH
+from fairsmooth.training.parity_gaps import ParityGaps, compare_gaps
 from fairsmooth.training.settings import LINKS, SMOOTHINGS, SOLVERS, Settings
 from fairsmooth.training.threshold import choose_threshold
 
@@ -65,18 +63,20 @@ class FairSmoothClassifier(RuleClassifier):
         Weight of that penalty.
     parity_tolerance : (float, float)
         Demographic parity gap and equalized odds gap (sum) up to which nothing is
-        penalised. With a large weight these act as constraints.
+        penalised. These are gaps of soft decisions, the surrogate; whatever the weight, those
+        of decisions may be larger. ``parity_gaps_`` has both.
+    parity_bandwidth : float
+        Softness ``h`` of those decisions, :math:`\Phi((\Phi^{-1}(N) - \Phi^{-1}(t))/h)`.
+        Training begins with 0.4 and halves it down to this. Less is truer and slower.
     parity_solver : {"surrogate", "decisions"}
         "decisions" makes the tolerances constraints on hard decisions: the gaps on training
-        rows never exceed them. The most accurate rule that keeps them is searched for and
-        installed by one shift of all groups' parameters, which leaves the certificate as
-        it is: see docs/fair_rules.md for what that does and does not mean. For
-        "impact_ratio" the first tolerance is how far the ratio may fall short of 1.
+        rows never exceed them. The most accurate rule that keeps them is installed by one shift
+        of all groups' parameters, which leaves the certificate as it is: docs/fair_rules.md says
+        what that means. For "impact_ratio" the first is how far the ratio may fall short of 1.
     calibrate : bool or "auto"
         Whether scores go through one map :math:`\Phi(a\Phi^{-1}(p) + b)` fitted on training
-        rows; the certificate becomes that of ``sigma / a``. "auto" does so with
-        ``parity_solver="decisions"``, where decisions stay those at ½ before the map,
-        so that ``threshold_`` is :math:`\Phi(b)`.
+        rows; the certificate becomes that of ``sigma / a``. "auto" does so with "decisions",
+        which stay those at ½ before the map, so that ``threshold_`` is :math:`\Phi(b)`.
     group_weights : {"equal", "share"}
         Weight of a group's mean loss in the objective: the same for all (the paper),
         or in proportion to its rows (extension), which favours overall accuracy.
@@ -86,13 +86,11 @@ class FairSmoothClassifier(RuleClassifier):
         "auto" is full-batch L-BFGS for linear models and Adam for networks;
         "sgd" is the paper's update, Eq. (17).
     max_iter : int, optional
-        Most iterations of L-BFGS (500 if None), or epochs of the others (if None, 40, and
-        on small data as many as make 1,500 steps). A solver that stops there
-        without having met its tolerance gives a ``ConvergenceWarning``.
+        Most iterations of L-BFGS (500 if None), or epochs of the others (if None, 40, and on small
+        data as many as make 1,500 steps). Stopping there too early is a ``ConvergenceWarning``.
     batch_size : int
         Rows in a step of a minibatch solver, shared equally by the groups: 128 of each of
-        two groups, as in the paper. An epoch is ``n / batch_size`` steps, whatever the
-        number of groups.
+        two, as in the paper. An epoch is ``n / batch_size`` steps.
     learning_rate : float, optional
         Of the minibatch solvers. If None, 0.05 for "sgd", as in the paper, and 0.003
         for "adam".
@@ -107,18 +105,15 @@ class FairSmoothClassifier(RuleClassifier):
     n_draws : int
         Draws per prediction where smoothing is sampled.
     early_stopping : bool
-        Minibatch solvers: keep the parameters with the least loss on a held-out
-        part and stop when it no longer improves.
+        Minibatch solvers: keep the parameters with the least loss on held-out rows.
     validation_fraction : float
         Share of the rows held out for early stopping or the threshold.
     n_iter_no_change : int
         Epochs without improvement before stopping.
     threshold : float or "accuracy"
-        Scores above it are decided positive, for every group alike. "accuracy"
-        chooses it on a held-out part of the training rows.
+        Scores above it are decided positive. "accuracy" chooses it on held-out training rows.
     free_reference : bool
-        Also train every group without the tie, so that an audit can tell what
-        the tie cost.
+        Also train every group without the tie, so that an audit can tell what it cost.
     device : {"auto", "cpu", "cuda", "mps"}
         Where training runs.
     random_state : int, RandomState instance or None
@@ -126,8 +121,7 @@ class FairSmoothClassifier(RuleClassifier):
     verbose : int
         1 prints a line per iteration to standard error.
     callback : callable, optional
-        Called with a :class:`~fairsmooth.training.history.TrainingStep` after every
-        iteration or epoch, for progress bars and the like.
+        Called with a ``TrainingStep`` after every iteration or epoch, for progress bars.
 
     Attributes
     ----------
@@ -139,6 +133,9 @@ class FairSmoothClassifier(RuleClassifier):
         Computed from the parameters alone.
     free_group_parameters_ : ndarray of shape (K, m) or None
         The groups' parameters trained with ``alpha = 0``.
+    parity_gaps_ : ParityGaps or None
+        Gaps on the training rows, of the surrogate and of decisions; None without a parity
+        term. ``fit`` gives a ``ParityWarning`` where they are ``apart``.
     history_ : tuple of TrainingStep
         One record per iteration or epoch.
     threshold_ : float
@@ -166,6 +163,7 @@ class FairSmoothClassifier(RuleClassifier):
     """
 
     history_: tuple[TrainingStep, ...]
+    parity_gaps_: ParityGaps | None = None
 
     def __init__(
         self,
@@ -179,6 +177,7 @@ class FairSmoothClassifier(RuleClassifier):
         parity: str | None = None,
         parity_weight: float = 0.0,
         parity_tolerance: tuple[float, float] = (0.0, 0.0),
+        parity_bandwidth: float = BANDWIDTH,
         parity_solver: str = "surrogate",
         calibrate: bool | str = "auto",
         group_weights: str = "equal",
@@ -210,6 +209,7 @@ class FairSmoothClassifier(RuleClassifier):
         self.parity = parity
         self.parity_weight = parity_weight
         self.parity_tolerance = parity_tolerance
+        self.parity_bandwidth = parity_bandwidth
         self.parity_solver = parity_solver
         self.calibrate = calibrate
         self.group_weights = group_weights
@@ -261,7 +261,7 @@ class FairSmoothClassifier(RuleClassifier):
         return self
 
     def _forget(self) -> None:
-        for name in ("rule_", "_chosen_threshold"):
+        for name in ("rule_", "_chosen_threshold", "parity_gaps_"):
             self.__dict__.pop(name, None)
 
     def _fit(self, X: Floats, y: Labels, groups: Groups) -> None:
@@ -274,23 +274,24 @@ class FairSmoothClassifier(RuleClassifier):
             activation=self.activation,
         )
         if settings.decisions:
-            with_last_layer(architecture)
+            fitted.with_last_layer(architecture)
         if isinstance(architecture, ModuleNetwork):
             require_one_logit_per_row(architecture, torch.from_numpy(X))
         names = getattr(self, "feature_names_in_", None)
         result = train(architecture, X, y, groups, settings=settings, names=names)
-        self.history_ = result.history
-        self.n_iter_ = len(result.history)
+        self.history_, self.n_iter_ = result.history, len(result.history)
         free = result.free_group_parameters
         self.set_parameters(architecture, result.group_parameters, free_group_parameters=free)
         if settings.decisions:
-            self.rule_ = with_fair_decisions(self.rule_, X, y, groups, settings)
+            self.rule_ = fitted.with_fair_decisions(self.rule_, X, y, groups, settings)
         if settings.calibrated:
-            self.rule_ = with_calibration(self.rule_, X, y, settings)
+            self.rule_ = fitted.with_calibration(self.rule_, X, y, settings)
         if isinstance(self.threshold, str):
             held_out = result.held_out
             chosen = choose_threshold(self._scores(X[held_out]), y[held_out])
             self.rule_ = replace(self.rule_, threshold=chosen)
+        if settings.has_parity:
+            self.parity_gaps_ = compare_gaps(settings, self._scores(X), y, groups, self.threshold_)
 
     def _settings(self) -> Settings:
         names = Settings.__dataclass_fields__.keys() - {"seed", "hold_out"}

@@ -37,6 +37,7 @@ from fairsmooth.tables.comparison import comparison_notes
 from fairsmooth.tables.model import TableModel
 from fairsmooth.tables.overlap import id_digests
 from fairsmooth.tables.provenance import Provenance, library_versions, plain_value, today
+from fairsmooth.training.parity_gaps import ParityGaps
 
 # Decided by benchmarks/defaults.py: with equal weights, many small groups ruin the large ones.
 GROUP_WEIGHTS = "share"
@@ -64,12 +65,18 @@ class Fitted:
     test: pd.DataFrame
     seconds: float
 
+    @property
+    def parity_gaps(self) -> ParityGaps | None:
+        """What the parity term's surrogate shows beside what decisions do, on training rows."""
+        return getattr(self.model.classifier, "parity_gaps_", None)
+
     def summary(self) -> dict[str, Any]:
         """Return the figures that ``--json`` prints."""
         return {
             **self.audit.summary(),
             "seconds": self.seconds,
             "provenance": self.model.describe(),
+            **({} if self.parity_gaps is None else {"parity_gaps": self.parity_gaps.to_dict()}),
             **(
                 {}
                 if self.model.guarantee is None
@@ -112,6 +119,7 @@ class Parts:
     roles: Roles
     provenance: Provenance
     test: pd.DataFrame
+    features: pd.DataFrame
 
     @classmethod
     def of(
@@ -169,7 +177,7 @@ class Parts:
             id_digests=id_digests(ids, digest=digest) if roles.ids else {},
         )
         held_out = rows.iloc[test].reset_index(drop=True)
-        return cls(X, y[train], groups.iloc[train], encoder, roles, provenance, held_out)
+        return cls(X, y[train], groups.iloc[train], encoder, roles, provenance, held_out, features)
 
     def fitted(
         self,

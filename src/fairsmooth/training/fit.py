@@ -17,6 +17,7 @@ from fairsmooth.core.build import AnyNetwork, shared_start
 from fairsmooth.data.groups import Groups
 from fairsmooth.data.splits import hold_out
 from fairsmooth.exceptions import InputError
+from fairsmooth.training.annealing import solve_in_stages
 from fairsmooth.training.convergence import Solution, warn_unmet
 from fairsmooth.training.history import Report, TrainingStep
 from fairsmooth.training.lbfgs import solve_lbfgs
@@ -201,13 +202,13 @@ class _Solver:
             parity=settings.parity,
             parity_weight=settings.parity_weight,
             parity_tolerance=settings.parity_tolerance,
+            parity_bandwidth=settings.parity_bandwidth,
         )
         if settings.solver == "lbfgs":
-            return solve_lbfgs(
+            return solve_in_stages(
                 problem,
                 start,
-                self.batch,
-                curvature=self.curvature,
+                solve=self._lbfgs,
                 max_iter=int(settings.max_iter or 1),
                 tol=settings.tol,
                 report=report,
@@ -229,6 +230,19 @@ class _Solver:
             report=report,
             validation_loss=self._validation_loss(problem),
             earlier_fall=earlier_fall,
+        )
+
+    def _lbfgs(
+        self, problem: Problem, start: Tensor, max_iter: int, tol: float, report: Report
+    ) -> Solution:
+        return solve_lbfgs(
+            problem,
+            start,
+            self.batch,
+            curvature=self.curvature,
+            max_iter=max_iter,
+            tol=tol,
+            report=report,
         )
 
     def _validation_loss(self, problem: Problem) -> Callable[[Tensor], float] | None:

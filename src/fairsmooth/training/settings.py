@@ -36,6 +36,7 @@ class Settings:
     parity: str | None
     parity_weight: float
     parity_tolerance: tuple[float, float]
+    parity_bandwidth: float
     parity_solver: str
     calibrate: bool | str
     group_weights: str
@@ -58,6 +59,11 @@ class Settings:
     callback: Report | None
     hold_out: bool
 
+    @property
+    def has_parity(self) -> bool:
+        """Whether the parity term takes part."""
+        return self.parity is not None and self.parity_weight > 0.0
+
     def check(self) -> None:
         """Refuse values that cannot be used, naming what was expected."""
         _validate.non_negative(
@@ -72,6 +78,7 @@ class Settings:
             learning_rate=1.0 if self.learning_rate is None else self.learning_rate,
             n_draws=self.n_draws,
             tol=self.tol,
+            parity_bandwidth=self.parity_bandwidth,
             n_iter_no_change=self.n_iter_no_change,
         )
         _validate.one_of(LINKS, link=self.link)
