@@ -11,12 +11,16 @@ from fairsmooth.classifier import RuleClassifier
 from fairsmooth.core.architecture import ModuleNetwork
 from fairsmooth.core.build import AnyNetwork, build
 from fairsmooth.core.module_checks import require_one_logit_per_row
+from fairsmooth.core.rows import Rows
 from fairsmooth.core.rule import FittedRule
 from fairsmooth.data.groups import Groups
-from fairsmooth.training.fit import train
+from fairsmooth.training.fit import Example, train
 from fairsmooth.training.history import Report, TrainingStep
 from fairsmooth.training.settings import LINKS, SMOOTHINGS, SOLVERS, Settings
 from fairsmooth.training.threshold import choose_threshold
+
+# Rows that show what shape a module's output has.
+_FIRST = slice(0, 256)
 
 __all__ = ["LINKS", "SMOOTHINGS", "SOLVERS", "FairSmoothClassifier"]
 
@@ -110,6 +114,8 @@ class FairSmoothClassifier(RuleClassifier):
     callback : callable, optional
         Called with a :class:`~fairsmooth.training.history.TrainingStep` after every
         iteration or epoch, for progress bars and the like.
+    warm_start : bool
+        Begin where the last ``fit`` ended, of the same groups, labels and columns.
 
     Attributes
     ----------
@@ -180,6 +186,7 @@ class FairSmoothClassifier(RuleClassifier):
         random_state: Any = None,
         verbose: int = 0,
         callback: Report | None = None,
+        warm_start: bool = False,
     ) -> None:
         self.hidden_layer_sizes = hidden_layer_sizes
         self.module = module
@@ -209,6 +216,7 @@ class FairSmoothClassifier(RuleClassifier):
         self.random_state = random_state
         self.verbose = verbose
         self.callback = callback
+        self.warm_start = warm_start
 
     def set_parameters(
         self,
@@ -242,7 +250,15 @@ class FairSmoothClassifier(RuleClassifier):
         for name in ("rule_", "_chosen_threshold"):
             self.__dict__.pop(name, None)
 
-    def _fit(self, X: Floats, y: Labels, groups: Groups) -> None:
+    def _fit(
+        self,
+        X: Rows,
+        y: Labels,
+        groups: Groups,
+        *,
+        weights: Floats | None = None,
+        start: Floats | None = None,
+    ) -> None:
         settings = self._settings()
         settings.check()
         architecture = build(
@@ -252,9 +268,10 @@ class FairSmoothClassifier(RuleClassifier):
             activation=self.activation,
         )
         if isinstance(architecture, ModuleNetwork):
-            require_one_logit_per_row(architecture, torch.from_numpy(X))
+            require_one_logit_per_row(architecture, torch.from_numpy(X.take(_FIRST).toarray()))
         names = getattr(self, "feature_names_in_", None)
-        result = train(architecture, X, y, groups, settings=settings, names=names)
+        example = Example(X, y, groups, weights, names)
+        result = train(architecture, example, settings=settings, start=start)
         self.history_ = result.history
         self.n_iter_ = len(result.history)
         self.set_parameters(
@@ -264,7 +281,8 @@ class FairSmoothClassifier(RuleClassifier):
         )
         if isinstance(self.threshold, str):
             held_out = result.held_out
-            chosen = choose_threshold(self._scores(X[held_out]), y[held_out])
+            of = None if weights is None else weights[held_out]
+            chosen = choose_threshold(self._scores(X.take(held_out)), y[held_out], of)
             self.rule_ = replace(self.rule_, threshold=chosen)
 
     def _settings(self) -> Settings:

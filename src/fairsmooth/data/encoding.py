@@ -9,7 +9,9 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from fairsmooth import _validate
+from fairsmooth.core.rows import CodedRows
 from fairsmooth.data.columns import RULES, Categories, Codes, DatePart, Rule
+from fairsmooth.data.columns.coding import CodedWriter, void_rows
 from fairsmooth.data.columns.faults import reasons, refusal, unscorable
 from fairsmooth.data.columns.learning import Settings, learn_column
 from fairsmooth.data.frames import as_frame, refuse_repeats
@@ -154,7 +156,7 @@ class TableEncoder:
         return [name for rule in self.rules for name in rule.feature_names]
 
     def transform(self, frame: Any, *, offset: int = 0) -> pd.DataFrame:
-        """Encode rows, all of them or none.
+        """Encode rows, all of them or none, with every indicator spelt out.
 
         Parameters
         ----------
@@ -175,6 +177,10 @@ class TableEncoder:
             value where training had none, or, with ``unknown="error"``, a category
             that training did not have.
         """
+        return self._spelt_out(frame, self.encode(frame, offset=offset))
+
+    def encode(self, frame: Any, *, offset: int = 0) -> CodedRows:
+        """Encode rows as :meth:`transform` does, but keep one small number per column and row."""
         encoded, faults = self._encode(frame)
         if faults:
             rule, column, codes, _ = faults[0]
@@ -191,6 +197,11 @@ class TableEncoder:
         ndarray of object, shape (n_rows,)
             None, or the reasons in one line.
         """
+        encoded, told = self.encode_rows(frame)
+        return self._spelt_out(frame, encoded), told
+
+    def encode_rows(self, frame: Any) -> tuple[CodedRows, NDArray[np.object_]]:
+        """Encode rows as :meth:`transform_rows` does, but keep codes as :meth:`encode` does."""
         encoded, faults = self._encode(frame)
         told = np.full(len(encoded), None, dtype=object)
         for rule, column, codes, bad in faults:
@@ -200,29 +211,27 @@ class TableEncoder:
                     told[row] = reason
                 elif reason not in told[row]:  # all parts of a date say the same
                     told[row] += f"; {reason}"
-        lost = np.array([reason is not None for reason in told], dtype=bool)
-        if lost.any():
-            encoded = encoded.mask(np.broadcast_to(lost[:, None], encoded.shape), 0.0)
+        if faults:
+            lost = np.array([reason is not None for reason in told], dtype=bool)
+            encoded = void_rows(encoded, lost)
         return encoded, told
 
-    def _encode(self, frame: Any) -> tuple[pd.DataFrame, list[_Faults]]:
+    def _encode(self, frame: Any) -> tuple[CodedRows, list[_Faults]]:
         table = _by_name(frame, self.text_columns)
         for name in self.columns:
             _validate.known_column(name, table, where="the table")
-        names = self.feature_names
-        n_rows = len(next(iter(table.values())))
-        out = np.zeros((n_rows, len(names)))
+        writer = CodedWriter.of(self.rules, n_rows=len(next(iter(table.values()))))
         faults: list[_Faults] = []
-        start = 0
         for rule in self.rules:
-            stop = start + len(rule.feature_names)
-            codes = rule.write(table[rule.name], out[:, start:stop])
+            codes = writer.write(rule, table[rule.name])
             bad = unscorable(rule, codes, self.unknown)
             if bad.any():
                 faults.append((rule, table[rule.name], codes, bad))
-            start = stop
+        return writer.rows(), faults
+
+    def _spelt_out(self, frame: Any, encoded: CodedRows) -> pd.DataFrame:
         index = frame.index if isinstance(frame, pd.DataFrame) else None
-        return pd.DataFrame(out, index=index, columns=names, copy=False), faults
+        return pd.DataFrame(encoded.toarray(), index=index, columns=self.feature_names, copy=False)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data that JSON can hold."""

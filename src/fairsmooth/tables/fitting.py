@@ -12,6 +12,7 @@ from sklearn.base import clone
 from fairsmooth import _validate
 from fairsmooth._random import numpy_generator
 from fairsmooth._types import Labels
+from fairsmooth.core.rows import CodedRows
 from fairsmooth.data.banding import parse_bands
 from fairsmooth.data.columns.learning import finite_numbers
 from fairsmooth.data.encoding import TableEncoder
@@ -104,7 +105,7 @@ def fit_table(
 class Parts:
     """A table cut in two: encoded training rows, and rows kept for the audit."""
 
-    X: pd.DataFrame
+    X: CodedRows
     y: Labels
     sensitive: pd.DataFrame
     encoder: TableEncoder
@@ -166,7 +167,7 @@ class Parts:
             notes=(*dropped, *sanity_notes(rows, roles), *encoder.notes),
             id_digests=id_digests(ids, digest=digest) if roles.ids else {},
         )
-        X = encoder.transform(features)
+        X = encoder.encode(features)
         held_out = rows.iloc[test].reset_index(drop=True)
         return cls(X, y[train], groups.iloc[train], encoder, roles, provenance, held_out)
 

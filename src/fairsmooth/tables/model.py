@@ -288,7 +288,7 @@ class TableModel:
         if unknown is not None:
             _validate.one_of(UNKNOWN, unknown=unknown)
             encoder = replace(encoder, unknown=unknown)
-        return encoder.transform_rows(table)
+        return encoder.encode_rows(table)
 
     def _labels(self) -> tuple[Any, Any]:
         if self.provenance is None:

@@ -52,6 +52,7 @@ def solve_stochastic(
     X: Sequence[Tensor],
     y: Sequence[Tensor],
     *,
+    weights: Sequence[Tensor] | None = None,
     solver: str,
     schedule: Schedule,
     report: Report,
@@ -75,7 +76,8 @@ def solve_stochastic(
         seen = []
         for step, rows in enumerate(_epoch(X, schedule, epoch)):
             optimiser.zero_grad(set_to_none=True)
-            batch = problem.stack(_take(X, rows), _take(y, rows))
+            of = None if weights is None else _take(weights, rows)
+            batch = problem.stack(_take(X, rows), _take(y, rows), of)
             terms = problem.terms(parameters, batch, seed=seed_from(schedule.seed, epoch, step))
             terms.objective.backward()
             optimiser.step()
