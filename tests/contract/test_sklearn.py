@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import sklearn
+from scipy.sparse import csr_array
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
@@ -20,18 +21,14 @@ class WithGroups(FairSmoothClassifier):
 
     def fit(self, X, y, *, sensitive_features=None, sample_weight=None):
         if sensitive_features is None:
-            sensitive_features = self._alternating(X, y)
+            sensitive_features = self._alternating(y)
         return super().fit(X, y, sensitive_features=sensitive_features, sample_weight=sample_weight)
 
     @staticmethod
-    def _alternating(X, y):
-        """Take a digit of the row, so that a row given twice has one group; else alternate."""
+    def _alternating(y):
         if y is None:
             return None
         labels = np.asarray(y).ravel()
-        digits = _digits(X.toarray() if hasattr(X, "toarray") else np.asarray(X))
-        if len(digits) == len(labels) and _both_in_each(labels, digits):
-            return digits
         groups = np.empty(len(labels), dtype=int)
         for label in set(labels.tolist()):
             rows = np.flatnonzero(labels == label)
@@ -39,20 +36,45 @@ class WithGroups(FairSmoothClassifier):
         return groups
 
 
-def _digits(rows):
-    if rows.ndim != 2 or rows.dtype.kind != "f" or not np.isfinite(rows).all():
-        return np.empty(0)
-    return np.round(1000 * rows.sum(axis=1)) % 2
+# The check makes three classes two by the label of the first row, before and after a shuffle: one
+# class against the rest here, another one there. The test below does what it is meant to do.
+_UNEQUAL = "the check gives two fits of a binary classifier different labels"
+EXPECTED = {
+    f"check_sample_weight_equivalence_on_{kind}_data": _UNEQUAL for kind in ("dense", "sparse")
+}
 
 
-def _both_in_each(labels, groups):
-    cells = {(label, group) for label, group in zip(labels.tolist(), groups, strict=True)}
-    return len(cells) == 2 * len(set(labels.tolist()))
-
-
-@parametrize_with_checks([WithGroups(max_iter=50, random_state=0)])
+@parametrize_with_checks(
+    [WithGroups(max_iter=50, random_state=0)], expected_failed_checks=lambda _: EXPECTED
+)
 def test_estimator_checks(estimator, check):
     check(estimator)
+
+
+@pytest.mark.parametrize("form", [np.asarray, csr_array])
+@pytest.mark.parametrize("options", [{}, {"link": "probit", "group_weights": "share"}])
+def test_a_weight_is_a_row_given_so_many_times(form, options):
+    random = np.random.RandomState(42)
+    X, y, groups = random.rand(60, 8), random.randint(0, 2, 60), np.arange(60) % 3
+    weights = random.randint(0, 5, size=60)
+    rows = np.repeat(np.arange(60), weights)
+    shuffled = random.permutation(60)
+    classifier = FairSmoothClassifier(sigma=0.3, tol=1e-9, random_state=0, **options)
+    repeated = clone(classifier).fit(form(X[rows]), y[rows], sensitive_features=groups[rows])
+    weighted = clone(classifier).fit(
+        form(X[shuffled]),
+        y[shuffled],
+        sensitive_features=groups[shuffled],
+        sample_weight=weights[shuffled],
+    )
+    np.testing.assert_allclose(
+        weighted.predict_proba(form(X)), repeated.predict_proba(form(X)), rtol=1e-7
+    )
+    np.testing.assert_allclose(
+        weighted.free_group_parameters_, repeated.free_group_parameters_, atol=1e-5
+    )
+    unweighted = clone(classifier).fit(form(X), y, sensitive_features=groups)
+    assert np.abs(unweighted.group_parameters_ - weighted.group_parameters_).max() > 1e-3
 
 
 @pytest.fixture

@@ -102,7 +102,8 @@ class CodedRows(Rows):
 
     def squared(self) -> Self:
         """Return the squares; an indicator is its own."""
-        return replace(self, numbers=np.square(self.numbers))
+        with np.errstate(over="ignore"):  # infinite lengths are for the caller to see
+            return replace(self, numbers=np.square(self.numbers))
 
     def scales(self) -> tuple[Floats, Floats]:
         """Return 1 for indicators that occur; of numbers, as :func:`column_scales` has it."""

@@ -37,7 +37,9 @@ class SparseRows(Rows):
 
     def squared(self) -> Self:
         """Return the squares."""
-        X = csr_array((self.X.data**2, self.X.indices, self.X.indptr), shape=self.X.shape)
+        with np.errstate(over="ignore"):  # infinite lengths are for the caller to see
+            squares = self.X.data**2
+        X = csr_array((squares, self.X.indices, self.X.indptr), shape=self.X.shape)
         return type(self)(X, self.chunk_rows)
 
     def scales(self) -> tuple[Floats, Floats]:
