@@ -106,8 +106,8 @@ def test_no_rows_have_no_scores(table):
     frame, y, groups = table
     coded = TableEncoder.learn(frame).encode(frame)
     for layers in ((), (2,)):
+        clf = FairSmoothClassifier(layers, max_iter=1, random_state=0)
         with pytest.warns(UserWarning, match="converge|falling"):
-            clf = FairSmoothClassifier(layers, max_iter=1, random_state=0)
             clf.fit(coded, y, sensitive_features=groups)
         scores, ends = clf.predict_with_interval(coded[:0])
         assert (scores.shape, ends.shape) == ((0,), (0, 3, 2))
