@@ -20,9 +20,14 @@ Rates = dict[str, Floats]
 
 
 def cell_sums(
-    scores: ArrayLike, y: NDArray[np.integer[Any]], groups: Groups
+    scores: ArrayLike,
+    y: NDArray[np.integer[Any]],
+    groups: Groups,
+    weights: Floats | None = None,
 ) -> tuple[Floats, Floats]:
     """Return the number of rows and the sum of scores of every cell, each of shape (K, 2).
+
+    With ``weights``, the sum of the rows' weights, and of scores times weights.
 
     Examples
     --------
@@ -34,7 +39,9 @@ def cell_sums(
     cells, shape = 2 * groups.codes + y, (len(groups.labels), 2)
     size = 2 * shape[0]
     values = np.asarray(scores, dtype=np.float64)
-    counts, sums = np.bincount(cells, minlength=size), np.bincount(cells, values, minlength=size)
+    values = values if weights is None else values * weights
+    counts = np.bincount(cells, weights, minlength=size)
+    sums = np.bincount(cells, values, minlength=size)
     return counts.reshape(shape).astype(np.float64), sums.reshape(shape).astype(np.float64)
 
 

@@ -59,7 +59,7 @@ class CodedRows(Rows):
     numbers: Floats
     number_features: Index
     names: tuple[str, ...] = field(repr=False)
-    chunk_rows: int = 2**13
+    chunk_rows: int = 2**14
 
     @property
     def shape(self) -> tuple[int, int]:
