@@ -25,7 +25,7 @@ def accuracy(y_true: Any, y_pred: Any, *, sample_weight: Any = None) -> float:
     """
     truth, predicted = _column(y_true), _column(y_pred)
     _validate.same_length(y_true=truth, y_pred=predicted)
-    weights = _weights(sample_weight, len(truth))
+    weights = row_weights(sample_weight, len(truth))
     return float(np.average(truth == predicted, weights=weights))
 
 
@@ -149,11 +149,11 @@ def _rates(
         raise InputError("Expected at least 1 row in y_true, got none.")
     positive = positive_label(np.union1d(truth, predicted), pos_label)
     groups = encode_groups(sensitive_features, n_rows=len(truth))
-    weights = _weights(sample_weight, len(truth))
+    weights = row_weights(sample_weight, len(truth))
     return rates_of(*cell_sums(predicted == positive, truth == positive, groups, weights)), groups
 
 
-def _weights(sample_weight: Any, n_rows: int) -> Floats | None:
+def row_weights(sample_weight: Any, n_rows: int) -> Floats | None:
     """Return finite weights of at least 0, one per row and not all 0; None if none are given."""
     if sample_weight is None:
         return None

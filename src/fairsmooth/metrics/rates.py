@@ -62,7 +62,12 @@ def rates_of(counts: Floats, sums: Floats) -> Rates:
     return dict(zip(RATES, parts, strict=True))
 
 
-def group_rates_of(scores: ArrayLike, y: NDArray[np.integer[Any]] | None, groups: Groups) -> Rates:
+def group_rates_of(
+    scores: ArrayLike,
+    y: NDArray[np.integer[Any]] | None,
+    groups: Groups,
+    weights: Floats | None = None,
+) -> Rates:
     """Return every rate of each group, then of all rows; without labels the selection rate.
 
     Examples
@@ -72,10 +77,10 @@ def group_rates_of(scores: ArrayLike, y: NDArray[np.integer[Any]] | None, groups
     {'selection_rate': [1.0, 0.5, 0.75]}
     """
     if y is not None:
-        return rates_of(*cell_sums(scores, y, groups))
+        return rates_of(*cell_sums(scores, y, groups, weights))
     alike = np.zeros(len(groups.codes), dtype=np.int64)
     name = RATES[0]
-    return {name: rates_of(*cell_sums(scores, alike, groups))[name]}
+    return {name: rates_of(*cell_sums(scores, alike, groups, weights))[name]}
 
 
 def rate_samples(
