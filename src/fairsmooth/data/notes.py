@@ -130,7 +130,7 @@ def _one_to_one(name: str, column: pd.Series, other: str, target: pd.Series) -> 
 
 
 def _different(codes: NDArray[np.intp]) -> int:
-    return np.count_nonzero(np.bincount(codes + 1))
+    return int(np.count_nonzero(np.bincount(codes + 1)))
 
 
 def _is_number(column: pd.Series) -> bool:
