@@ -24,6 +24,7 @@ from fairsmooth.core.rows import CodedRows, DenseRows, Rows, SparseRows
 from fairsmooth.core.rule import RuleHolder
 from fairsmooth.data.groups import Groups, encode_groups, require_trainable, some_rows
 from fairsmooth.exceptions import InputError
+from fairsmooth.training.example import Example
 
 # Entries up to which checking an array directly is much faster than scikit-learn's way.
 _SMALL = 4096
@@ -201,7 +202,8 @@ class RuleClassifier(RuleHolder, GroupClassifier):
         start = None if earlier is None else earlier.warm_start(known, new, rows)
         if weights is not None:
             rows, weights = rows.take(used), weights[used]
-        self._fit(rows, codes, groups, weights=weights, start=start)
+        names = getattr(self, "feature_names_in_", None)
+        self._learn(Example(rows, codes, groups, weights, names), start)
         return self
 
     def predict(self, X: Any) -> NDArray[Any]:
@@ -215,11 +217,14 @@ class RuleClassifier(RuleHolder, GroupClassifier):
         return both_classes(self.rule_.scores(rows, self.group_parameters_[position]))
 
     def predict_proba_free(self, X: Any, group: Hashable) -> Floats:
-        """Return the probabilities of the group's classifier trained without the tie."""
+        """Return the probabilities of the group's classifier trained without the tie.
+
+        As it was trained: neither shifted nor calibrated, as the groups' own may be.
+        """
         rows, position = self._checked(X), self._position(group)
         if self.free_group_parameters_ is None:
             raise InputError("Expected a model fitted with free_reference=True, got one without.")
-        return both_classes(self.rule_.scores(rows, self.free_group_parameters_[position]))
+        return both_classes(self.rule_.smooth_scores(rows, self.free_group_parameters_[position]))
 
     def predict_interval(self, X: Any) -> Floats:
         """Return the certified interval of every group's own score, shape (n, K, 2).
@@ -243,17 +248,12 @@ class RuleClassifier(RuleHolder, GroupClassifier):
     def _scores(self, X: Floats | Rows) -> Floats:
         return self.rule_.scores(X, self.rule_.parameters)
 
+    def _fit(self, X: Any, y: Labels, groups: Groups) -> None:
+        self._learn(Example(X, y, groups), None)
+
     @abstractmethod
-    def _fit(
-        self,
-        X: Any,
-        y: Labels,
-        groups: Groups,
-        *,
-        weights: Floats | None = None,
-        start: Floats | None = None,
-    ) -> None:
-        """Learn from weighted rows, perhaps from parameters ``(K, m)`` on."""
+    def _learn(self, example: Example, start: Floats | None) -> None:
+        """Learn, perhaps from parameters ``(K, m)`` on."""
 
     def _validated(self, X: Any, y: Any) -> tuple[Rows, NDArray[Any]]:
         if isinstance(X, CodedRows):

@@ -241,6 +241,8 @@ TUNE_OPTIONS = {
     "--seed -1": "--seed", "--test-size nan": "test_size", "--hidden 0": "--hidden",
     "--hidden 1000000000": "--hidden", "--columns some": "columns", "--positive maybe": "positive",
     "--unknown ignore": "--unknown", "--sensitive none": "'none'", "--drop none": "'none'",
+    "--folds 1": "--folds", "--aim x": "--aim", "--aim 2": "aim",
+    "--columns binned,some": "columns",
 }  # fmt: skip
 
 

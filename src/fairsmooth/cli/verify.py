@@ -124,15 +124,13 @@ def _target(saved: "SavedModel") -> "Target":
         sigma=classifier.rule_.sigma,
         link=classifier.rule_.link,
         groups=classifier.groups_,
+        calibration=classifier.calibration_,
     )
 
 
 def _box(saved: "SavedModel") -> tuple[Any, Any] | None:
-    """Return the box of the features: a binned table has indicators only."""
-    if saved.encoder is None or saved.encoder.numeric != "binned":
-        return None
-    width = saved.classifier.n_features_in_
-    return np.zeros(width), np.ones(width)
+    """Return the box of the features, where they are indicators or forecasts."""
+    return None if saved.encoder is None else saved.encoder.bounds
 
 
 def _print(

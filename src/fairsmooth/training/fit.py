@@ -15,11 +15,11 @@ from fairsmooth._random import numpy_generator
 from fairsmooth._types import Floats, Labels
 from fairsmooth.core.architecture import ModuleNetwork, Network
 from fairsmooth.core.build import AnyNetwork, shared_start
-from fairsmooth.core.rows import Rows
 from fairsmooth.data.groups import Groups
 from fairsmooth.data.splits import hold_out
 from fairsmooth.exceptions import InputError
 from fairsmooth.training.convergence import Solution, warn_unmet
+from fairsmooth.training.example import Example
 from fairsmooth.training.grouped import GroupedRows
 from fairsmooth.training.history import TrainingStep
 from fairsmooth.training.likelihood import Likelihood, LinearLikelihood, choose_likelihood
@@ -43,17 +43,6 @@ class Trained:
     free_group_parameters: Floats | None
     history: tuple[TrainingStep, ...]
     held_out: NDArray[np.intp]
-
-
-@dataclass(frozen=True, eq=False)
-class Example:
-    """Rows to learn from: features, labels 0 or 1, groups, and perhaps weights and names."""
-
-    X: Rows
-    y: Labels
-    groups: Groups
-    weights: Floats | None = None
-    names: Sequence[str] | None = None
 
 
 def train(
@@ -209,6 +198,7 @@ def _problem(likelihood: Likelihood, sizes: Sequence[float], settings: Settings)
         parity=settings.parity,
         parity_weight=settings.parity_weight,
         parity_tolerance=settings.parity_tolerance,
+        parity_bandwidth=settings.parity_bandwidth,
     )
 
 

@@ -62,7 +62,7 @@ class LinearObjective(Objective):
         if problem.weight_decay:
             objective = objective + problem.weight_decay * W.square().sum()
             gradient += 2.0 * problem.weight_decay * W
-        if problem.parity is not None and problem.parity_weight:
+        if problem.has_parity:
             gap, slope = self._parity(W.mean(0).numpy())
             objective = objective + problem.parity_weight * gap
             gradient += problem.parity_weight / len(W) * slope
@@ -92,6 +92,7 @@ class LinearObjective(Objective):
             parity=problem.parity,
             threshold=problem.threshold,
             tolerance=problem.parity_tolerance,
+            bandwidth=problem.parity_bandwidth,
             weights=weights,
         )
         (by_score,) = torch.autograd.grad(penalty, scores)

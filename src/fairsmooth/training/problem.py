@@ -1,7 +1,7 @@
 """The training problem: every group's loss, the tie between them, and the extensions."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -9,7 +9,7 @@ from torch import Tensor
 
 from fairsmooth.core.objective import disparity
 from fairsmooth.training.likelihood import Likelihood
-from fairsmooth.training.parity import parity_penalty
+from fairsmooth.training.parity import BANDWIDTH, narrowing, parity_penalty
 
 GROUP_WEIGHTS = ("equal", "share")
 
@@ -72,7 +72,7 @@ class Problem:
         :math:`\lambda`; makes groups with separable data converge.
     group_weights : tuple of float, optional
         :math:`u_k`; 1 for every group if None, as in the paper.
-    parity, parity_weight, parity_tolerance, threshold
+    parity, parity_weight, parity_tolerance, parity_bandwidth, threshold
         The extension of :mod:`fairsmooth.training.parity`, on the overall classifier.
     """
 
@@ -83,7 +83,19 @@ class Problem:
     parity: str | None = None
     parity_weight: float = 0.0
     parity_tolerance: tuple[float, float] = (0.0, 0.0)
+    parity_bandwidth: float = BANDWIDTH
     threshold: float = 0.5
+
+    @property
+    def has_parity(self) -> bool:
+        """Whether the parity term takes part."""
+        return self.parity is not None and self.parity_weight > 0.0
+
+    def stages(self) -> tuple["Problem", ...]:
+        """Return the problems to solve one after the other, each from where the last one ended."""
+        if not self.has_parity:
+            return (self,)
+        return tuple(replace(self, parity_bandwidth=h) for h in narrowing(self.parity_bandwidth))
 
     def ragged(
         self, X: Sequence[Tensor], y: Sequence[Tensor], weights: Sequence[Tensor] | None = None
@@ -102,7 +114,8 @@ class Problem:
         objective = self.total(losses) + self.alpha * tie
         if self.weight_decay:
             objective = objective + self.weight_decay * group_parameters.square().sum()
-        if self.parity is not None and self.parity_weight:
+        if self.has_parity:
+            assert self.parity is not None
             scores = self._overall_scores(group_parameters.mean(0), batch, seed)
             gap = parity_penalty(
                 scores,
@@ -110,6 +123,7 @@ class Problem:
                 parity=self.parity,
                 threshold=self.threshold,
                 tolerance=self.parity_tolerance,
+                bandwidth=self.parity_bandwidth,
                 weights=batch.weights,
             )
             objective = objective + self.parity_weight * gap

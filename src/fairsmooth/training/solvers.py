@@ -13,6 +13,7 @@ from torch import Tensor
 
 from fairsmooth._types import Floats, Labels
 from fairsmooth.core.rows import DenseRows, Rows
+from fairsmooth.training.annealing import Solve, solve_in_stages
 from fairsmooth.training.apart import solve_apart
 from fairsmooth.training.convergence import Solution
 from fairsmooth.training.history import Report
@@ -59,14 +60,21 @@ class LinearSolver(Solver):
 
     def solve(self, start: Tensor, settings: Settings, report: Report) -> Solution:
         """Minimise over all groups together."""
-        return solve_lbfgs(
-            LinearObjective(self.make_problem(settings), self.rows),
+        return solve_in_stages(
+            self.make_problem(settings),
             start,
-            curvature=self.curvature,
+            solve=self._lbfgs,
             max_iter=int(settings.max_iter or 1),
             tol=settings.tol,
             report=report,
         )
+
+    def _lbfgs(
+        self, problem: Problem, start: Tensor, max_iter: int, tol: float, report: Report
+    ) -> Solution:
+        objective = LinearObjective(problem, self.rows)
+        how: Any = {"max_iter": max_iter, "tol": tol, "report": report}
+        return solve_lbfgs(objective, start, curvature=self.curvature, **how)
 
     def solve_untied(self, tied: Solution, settings: Settings) -> Solution:
         """Minimise every group's own loss, all in step."""
@@ -172,10 +180,10 @@ class TensorSolver(Solver):
         """Minimise by the solver that the settings name."""
         problem = self.make_problem(settings)
         if settings.solver == "lbfgs":
-            return solve_lbfgs(
-                AutogradObjective(problem, self.data.batch(problem)),
+            return solve_in_stages(
+                problem,
                 start,
-                curvature=self.curvature,
+                solve=self._lbfgs(self.data.batch(problem)),
                 max_iter=int(settings.max_iter or 1),
                 tol=settings.tol,
                 report=report,
@@ -199,6 +207,16 @@ class TensorSolver(Solver):
             validation_loss=self._validation_loss(problem),
             earlier_fall=earlier_fall,
         )
+
+    def _lbfgs(self, batch: Batch) -> Solve:
+        def solve(
+            problem: Problem, start: Tensor, max_iter: int, tol: float, report: Report
+        ) -> Solution:
+            objective = AutogradObjective(problem, batch)
+            how: Any = {"max_iter": max_iter, "tol": tol, "report": report}
+            return solve_lbfgs(objective, start, curvature=self.curvature, **how)
+
+        return solve
 
     def solve_untied(self, tied: Solution, settings: Settings) -> Solution:
         """Go on from the tied parameters, a quarter as long with minibatches."""

@@ -20,7 +20,7 @@ from fairsmooth.experiments.run.data import whole
 from fairsmooth.experiments.run.job import Job
 from fairsmooth.experiments.run.tradeoff_candidates import METHODS, Candidate, candidates_of
 from fairsmooth.metrics.rates import measure
-from fairsmooth.tuning import Limits
+from fairsmooth.tuning import SearchLimits as Limits
 
 FOLDS = 3
 CEILINGS = {

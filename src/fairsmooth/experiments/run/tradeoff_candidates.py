@@ -12,7 +12,7 @@ from sklearn.linear_model import LogisticRegression
 from fairsmooth.datasets import FairDataset
 from fairsmooth.estimator import FairSmoothClassifier
 from fairsmooth.exceptions import InputError
-from fairsmooth.tuning import Limits
+from fairsmooth.tuning import SearchLimits as Limits
 
 # The grid of the paper's appendix.
 SIGMAS = (0.25, 0.5, 1.0, 1.25, 1.5, 1.75, 2.0)
