@@ -82,8 +82,7 @@ class CodedRows(Rows):
 
     def tocsr(self) -> Any:
         """Return the entries that are not 0 as a SciPy matrix."""
-        places = self.codes + self.offsets
-        features = self.features[places]
+        features = self.features.astype(np.int32)[self.codes + self.offsets]
         used = features != NO_FEATURE
         rows = np.broadcast_to(np.arange(len(self))[:, None], features.shape)[used]
         coded = csr_array((np.ones(len(rows)), (rows, features[used])), shape=self.shape)
