@@ -6,15 +6,25 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import (
+    _check_sample_weight,
+    check_array,
+    check_consistent_length,
+    check_is_fitted,
+    column_or_1d,
+    validate_data,
+)
 
 from fairsmooth._types import Floats, Labels
+from fairsmooth.core.rows import CodedRows, DenseRows, Rows, SparseRows
 from fairsmooth.core.rule import RuleHolder
-from fairsmooth.data.groups import Groups, encode_groups, require_trainable
+from fairsmooth.data.groups import Groups, encode_groups, require_trainable, some_rows
 from fairsmooth.exceptions import InputError
+from fairsmooth.training.example import Example
 
 # Entries up to which checking an array directly is much faster than scikit-learn's way.
 _SMALL = 4096
@@ -53,12 +63,16 @@ class GroupClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc
             The group of every row. Several columns make intersectional groups.
         """
         self._forget()
-        X, y = validate_data(self, X, y, dtype=np.float64, order="C", force_writeable=True)
+        X, y = self._validated(X, y)
         codes = self._encode_labels(y)
         groups = self._encode_groups(sensitive_features, codes)
         self.groups_ = groups.labels
         self._fit(X, codes, groups)
         return self
+
+    def _validated(self, X: Any, y: Any) -> tuple[Any, NDArray[Any]]:
+        """Return rows and labels as arrays, checked."""
+        return validate_data(self, X, y, dtype=np.float64, order="C", force_writeable=True)
 
     def predict_proba(self, X: Any) -> Floats:
         """Return the probabilities of both classes, shape (n, 2); no group is needed."""
@@ -74,7 +88,7 @@ class GroupClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc
         """Drop an earlier fit: a training that fails must leave no model with new labels."""
 
     @abstractmethod
-    def _fit(self, X: Floats, y: Labels, groups: Groups) -> None:
+    def _fit(self, X: Any, y: Labels, groups: Groups) -> None:
         """Learn; ``y`` is 0 or 1."""
 
     @abstractmethod
@@ -147,7 +161,50 @@ def both_classes(scores: Floats) -> Floats:
 
 
 class RuleClassifier(RuleHolder, GroupClassifier):
-    """A classifier whose predictions come from one frozen rule: its own, and every group's."""
+    """A classifier whose predictions come from one frozen rule: its own, and every group's.
+
+    Rows may be an array or a data frame, a SciPy sparse matrix, or coded columns
+    (:class:`fairsmooth.core.rows.CodedRows`); the latter two are never spelt out as a whole.
+    """
+
+    def fit(
+        self, X: Any, y: Any, *, sensitive_features: Any = None, sample_weight: Any = None
+    ) -> Self:
+        """Learn from rows ``X``, labels ``y`` and the groups of the rows.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, d)
+            Numeric features, all finite. Sparse rows and coded columns
+            (:meth:`fairsmooth.data.encoding.TableEncoder.encode`) stay as they are.
+        y : array-like of shape (n,)
+            Labels of any type, two distinct values; the larger one is positive.
+        sensitive_features : array-like of shape (n,) or (n, c)
+            The group of every row. Several columns make intersectional groups.
+        sample_weight : array-like of shape (n,), optional
+            How much each row counts, at least 0: 2 is a row given twice, 0 a row left out.
+            A group's loss is the weighted mean over its rows.
+        """
+        earlier = vars(self).get("rule_") if getattr(self, "warm_start", False) else None
+        known = (getattr(self, "groups_", None), getattr(self, "classes_", None))
+        self._forget()
+        rows, y = self._validated(X, y)
+        weights = None
+        if sample_weight is not None:
+            weights = _check_sample_weight(
+                sample_weight, y, dtype=np.float64, ensure_non_negative=True
+            )
+        used = slice(None) if weights is None or (weights > 0).all() else weights > 0
+        codes = self._encode_labels(y[used])
+        groups = self._encode_groups(some_rows(sensitive_features, used), codes)
+        self.groups_ = groups.labels
+        new = (self.groups_, self.classes_)
+        start = None if earlier is None else earlier.warm_start(known, new, rows)
+        if weights is not None:
+            rows, weights = rows.take(used), weights[used]
+        names = getattr(self, "feature_names_in_", None)
+        self._learn(Example(rows, codes, groups, weights, names), start)
+        return self
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the label of every row: the positive one where its score exceeds the threshold."""
@@ -188,8 +245,47 @@ class RuleClassifier(RuleHolder, GroupClassifier):
         """
         return self.rule_.scores_and_intervals(self._checked(X))
 
-    def _scores(self, X: Floats) -> Floats:
+    def _scores(self, X: Floats | Rows) -> Floats:
         return self.rule_.scores(X, self.rule_.parameters)
+
+    def _fit(self, X: Any, y: Labels, groups: Groups) -> None:
+        self._learn(Example(X, y, groups), None)
+
+    @abstractmethod
+    def _learn(self, example: Example, start: Floats | None) -> None:
+        """Learn, perhaps from parameters ``(K, m)`` on."""
+
+    def _validated(self, X: Any, y: Any) -> tuple[Rows, NDArray[Any]]:
+        if isinstance(X, CodedRows):
+            y = column_or_1d(check_array(y, ensure_2d=False, dtype=None), warn=True)
+            self.n_features_in_, self.feature_names_in_ = len(X.names), np.array(X.names, object)
+            check_consistent_length(X.codes, y)
+            return X, y
+        options: Any = {"accept_sparse": "csr", "accept_large_sparse": True}
+        X, y = validate_data(
+            self, X, y, dtype=np.float64, order="C", force_writeable=True, **options
+        )
+        return (SparseRows(X) if issparse(X) else DenseRows(X)), y
+
+    def _checked(self, X: Any) -> Any:
+        check_is_fitted(self)
+        if isinstance(X, CodedRows):
+            if list(X.names) != list(getattr(self, "feature_names_in_", [])):
+                raise InputError(
+                    f"Expected coded columns with the {self.n_features_in_} features of the "
+                    f"model, got {len(X.names)} features or others. Encode them by its encoder."
+                )
+            return X
+        if issparse(X):
+            options: Any = {"accept_sparse": "csr", "dtype": np.float64, "reset": False}
+            return SparseRows(validate_data(self, X, **options))
+        return super()._checked(X)
+
+    def __sklearn_tags__(self) -> Any:
+        """Declare that sparse rows are welcome."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
 
     def _position(self, group: Hashable) -> int:
         check_is_fitted(self)

@@ -1,25 +1,26 @@
 """FairSmoothClassifier: validate, train, certify, predict."""
 
-from dataclasses import replace
 from typing import Any, Self
 
 import torch
 from torch import nn
 
-from fairsmooth._types import Floats, Labels
+from fairsmooth._types import Floats
 from fairsmooth.classifier import RuleClassifier
 from fairsmooth.core.architecture import ModuleNetwork
 from fairsmooth.core.build import AnyNetwork, build
 from fairsmooth.core.module_checks import require_one_logit_per_row
 from fairsmooth.core.rule import FittedRule
-from fairsmooth.data.groups import Groups
 from fairsmooth.training.decisions import fitted
+from fairsmooth.training.example import Example
 from fairsmooth.training.fit import train
 from fairsmooth.training.history import Report, TrainingStep
 from fairsmooth.training.parity import BANDWIDTH
 from fairsmooth.training.parity_gaps import ParityGaps, compare_gaps
 from fairsmooth.training.settings import LINKS, SMOOTHINGS, SOLVERS, Settings
-from fairsmooth.training.threshold import choose_threshold
+
+# Rows that show what shape a module's output has.
+_FIRST = slice(0, 256)
 
 __all__ = ["LINKS", "SMOOTHINGS", "SOLVERS", "FairSmoothClassifier"]
 
@@ -122,6 +123,8 @@ class FairSmoothClassifier(RuleClassifier):
         1 prints a line per iteration to standard error.
     callback : callable, optional
         Called with a ``TrainingStep`` after every iteration or epoch, for progress bars.
+    warm_start : bool
+        Begin where the last ``fit`` ended, of the same groups, labels and columns.
 
     Attributes
     ----------
@@ -199,6 +202,7 @@ class FairSmoothClassifier(RuleClassifier):
         random_state: Any = None,
         verbose: int = 0,
         callback: Report | None = None,
+        warm_start: bool = False,
     ) -> None:
         self.hidden_layer_sizes = hidden_layer_sizes
         self.module = module
@@ -231,6 +235,7 @@ class FairSmoothClassifier(RuleClassifier):
         self.random_state = random_state
         self.verbose = verbose
         self.callback = callback
+        self.warm_start = warm_start
 
     def set_parameters(
         self,
@@ -264,34 +269,28 @@ class FairSmoothClassifier(RuleClassifier):
         for name in ("rule_", "_chosen_threshold", "parity_gaps_"):
             self.__dict__.pop(name, None)
 
-    def _fit(self, X: Floats, y: Labels, groups: Groups) -> None:
+    def _learn(self, example: Example, start: Floats | None) -> None:
         settings = self._settings()
         settings.check()
         architecture = build(
             self.module,
-            n_features=X.shape[1],
+            n_features=example.X.shape[1],
             hidden_layer_sizes=self.hidden_layer_sizes,
             activation=self.activation,
         )
         if settings.decisions:
             fitted.with_last_layer(architecture)
         if isinstance(architecture, ModuleNetwork):
-            require_one_logit_per_row(architecture, torch.from_numpy(X))
-        names = getattr(self, "feature_names_in_", None)
-        result = train(architecture, X, y, groups, settings=settings, names=names)
+            few = torch.from_numpy(example.X.take(_FIRST).toarray())
+            require_one_logit_per_row(architecture, few)
+        result = train(architecture, example, settings=settings, start=start)
         self.history_, self.n_iter_ = result.history, len(result.history)
         free = result.free_group_parameters
         self.set_parameters(architecture, result.group_parameters, free_group_parameters=free)
-        if settings.decisions:
-            self.rule_ = fitted.with_fair_decisions(self.rule_, X, y, groups, settings)
-        if settings.calibrated:
-            self.rule_ = fitted.with_calibration(self.rule_, X, y, settings)
-        if isinstance(self.threshold, str):
-            held_out = result.held_out
-            chosen = choose_threshold(self._scores(X[held_out]), y[held_out])
-            self.rule_ = replace(self.rule_, threshold=chosen)
-        if settings.has_parity:
-            self.parity_gaps_ = compare_gaps(settings, self._scores(X), y, groups, self.threshold_)
+        self.rule_ = fitted.finished(self.rule_, example, settings, result.held_out)
+        if settings.has_parity and example.weights is None:
+            scores, groups = self._scores(example.X), example.groups
+            self.parity_gaps_ = compare_gaps(settings, scores, example.y, groups, self.threshold_)
 
     def _settings(self) -> Settings:
         names = Settings.__dataclass_fields__.keys() - {"seed", "hold_out"}

@@ -1,7 +1,8 @@
 """A fitted model as one object that nothing changes any more."""
 
+import math
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from fairsmooth.core.calibration import Calibration
 from fairsmooth.core.certificate import Certificate, certify
 from fairsmooth.core.few_rows import FEW, few_linear_scores
 from fairsmooth.core.parameters import CENTERS
+from fairsmooth.core.rows import Rows
 from fairsmooth.core.smoothing import smooth_probability
 from fairsmooth.exceptions import InputError
 
@@ -92,13 +94,19 @@ class FittedRule:
             **options,
         )
 
-    def scores(self, X: Floats, parameters: Floats) -> Floats:
+    def scores(self, X: Floats | Rows, parameters: Floats) -> Floats:
         """Return the score of every row, for the overall or a group's parameters."""
         smooth = self.smooth_scores(X, parameters)
         return smooth if self.calibration is None else self.calibration.apply(smooth)
 
-    def smooth_scores(self, X: Floats, parameters: Floats) -> Floats:
+    def smooth_scores(self, X: Floats | Rows, parameters: Floats) -> Floats:
         """Return the smooth score of every row, before calibration."""
+        if isinstance(X, Rows):
+            if self._linear and len(X):
+                rule, parameters, X = self._in_a_plane(X, parameters)
+                return rule.smooth_scores(X, parameters)
+            pieces = (self.smooth_scores(x, parameters) for x in X.dense_pieces())
+            return np.concatenate([np.empty(0), *pieces])
         scores = None
         if self._has_short_way(X):
             scores = few_linear_scores(parameters, X, sigma=self.sigma, link=self.link)
@@ -106,12 +114,20 @@ class FittedRule:
             scores = self._smooth(X, parameters)
         return _numbers(scores)
 
-    def scores_and_intervals(self, X: Floats) -> tuple[Floats, Floats]:
+    def scores_and_intervals(self, X: Floats | Rows) -> tuple[Floats, Floats]:
         """Return the overall score of every row, and the certified interval of every group's own.
 
         Of shapes (n,) and (n, K, 2); every row is smoothed once, where one way of
         smoothing gives both.
         """
+        if isinstance(X, Rows):
+            if self._linear and len(X):
+                rule, _, X = self._in_a_plane(X, self.parameters)
+                return rule.scores_and_intervals(X)
+            parts = [self.scores_and_intervals(piece) for piece in X.dense_pieces()]
+            empty = np.empty(0), np.empty((0, len(self.certificate.groups), 2))
+            found, ends = zip(empty, *parts, strict=True)
+            return np.concatenate(found), np.concatenate(ends)
         scores, computed = self._smooth(X, self.parameters, return_interval=True)
         _numbers(scores)
         low, high = np.clip(computed, 0.0, 1.0).T
@@ -129,10 +145,47 @@ class FittedRule:
         ]
         return scores, np.stack(by_group, axis=1)
 
-    def _has_short_way(self, X: Floats) -> bool:
+    def warm_start(self, known: Any, new: Any, rows: Rows) -> Floats:
+        """Return where the next training may begin; refuse other groups, labels or columns.
+
+        ``known`` and ``new`` are the groups and labels of the last training and of this one.
+        """
         network = self.architecture
-        linear = isinstance(network, Network) and not network.hidden_layer_sizes
-        return linear and len(X) <= FEW and self.smoothing in ("auto", "exact")
+        columns = network.n_features if isinstance(network, Network) else rows.shape[1]
+        alike = known[0] == new[0] and np.array_equal(known[1], new[1])
+        if not alike or columns != rows.shape[1]:
+            raise InputError(
+                "Expected the groups, labels and columns of the last fit with warm_start=True, "
+                f"got others: {rows.shape[1]} columns, groups {list(new[0])}. "
+                "Set warm_start=False."
+            )
+        return self.group_parameters
+
+    @property
+    def _linear(self) -> bool:
+        network = self.architecture
+        return isinstance(network, Network) and not network.hidden_layer_sizes
+
+    def _in_a_plane(self, X: Rows, parameters: Floats) -> "tuple[FittedRule, Floats, Floats]":
+        r"""Return a linear rule of two columns with the same scores, its parameters and rows.
+
+        The score depends on :math:`w \cdot x` and :math:`\lVert x\rVert` alone, and so is that
+        of the row's part along ``w`` and its length across. Rows that are too long to be squared
+        are given as they are.
+        """
+        weights = np.append(parameters[:-1], 0.0)
+        length = float(np.linalg.norm(weights))
+        along, squares = X.logits(weights), X.squared_norms()
+        if not (math.isfinite(length) and np.isfinite(along).all() and np.isfinite(squares).all()):
+            return self, parameters, X.toarray()
+        along = along / length if length else along
+        across = np.sqrt(np.maximum(squares - along**2, 0.0))
+        turned = np.array([length, 0.0, parameters[-1]])
+        rule = replace(self, architecture=Network(2), parameters=read_only(turned))
+        return rule, turned, np.column_stack([along, across])
+
+    def _has_short_way(self, X: Floats) -> bool:
+        return self._linear and len(X) <= FEW and self.smoothing in ("auto", "exact")
 
     @property
     def _intervals_have_their_own_draws(self) -> bool:

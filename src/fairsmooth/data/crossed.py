@@ -104,6 +104,10 @@ class CrossedEncoder:
         fine = self.fine.transform(frame, offset=offset)
         return self._joined(fine, self.rough.transform(frame, offset=offset))
 
+    def encode_rows(self, frame: Any) -> tuple[pd.DataFrame, NDArray[np.object_]]:
+        """Return what :meth:`transform_rows` does: products are spelt out."""
+        return self.transform_rows(frame)
+
     def transform_rows(self, frame: Any) -> tuple[pd.DataFrame, NDArray[np.object_]]:
         """Encode the rows that can be, and say why the others cannot; those are zeros."""
         fine, lines = self.fine.transform_rows(frame)

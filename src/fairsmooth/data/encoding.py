@@ -10,7 +10,9 @@ from numpy.typing import NDArray
 
 from fairsmooth import _validate
 from fairsmooth._types import Floats
+from fairsmooth.core.rows import CodedRows
 from fairsmooth.data.columns import RULES, Categories, DatePart, Rule
+from fairsmooth.data.columns.coding import CodedWriter, void_rows
 from fairsmooth.data.columns.faults import Fault, refusal, told, unscorable
 from fairsmooth.data.columns.learning import Settings, learn_column
 from fairsmooth.data.frames import as_frame, refuse_repeats
@@ -163,7 +165,7 @@ class TableEncoder:
         return replace(self, unknown=unknown)
 
     def transform(self, frame: Any, *, offset: int = 0) -> pd.DataFrame:
-        """Encode rows, all of them or none.
+        """Encode rows, all of them or none, with every indicator spelt out.
 
         Parameters
         ----------
@@ -184,6 +186,10 @@ class TableEncoder:
             value where training had none, or, with ``unknown="error"``, a category
             that training did not have.
         """
+        return self._spelt_out(frame, self.encode(frame, offset=offset))
+
+    def encode(self, frame: Any, *, offset: int = 0) -> CodedRows:
+        """Encode rows as :meth:`transform` does, but keep one small number per column and row."""
         encoded, faults = self._encode(frame)
         if faults:
             rule, column, codes, _ = faults[0]
@@ -193,36 +199,33 @@ class TableEncoder:
     def transform_rows(self, frame: Any) -> tuple[pd.DataFrame, NDArray[np.object_]]:
         """Encode the rows that can be, and say why the others cannot.
 
-        Returns
-        -------
-        DataFrame of float64, shape (n_rows, n_features)
-            As from :meth:`transform`; rows that cannot be encoded are zeros.
-        ndarray of object, shape (n_rows,)
-            None, or the reasons in one line.
+        Of the rows as from :meth:`transform` those that cannot be encoded are zeros; the second
+        part has None for every row, or the reasons in one line.
         """
+        encoded, lines = self.encode_rows(frame)
+        return self._spelt_out(frame, encoded), lines
+
+    def encode_rows(self, frame: Any) -> tuple[CodedRows, NDArray[np.object_]]:
+        """Encode rows as :meth:`transform_rows` does, but keep codes as :meth:`encode` does."""
         encoded, faults = self._encode(frame)
         lines = told(faults, len(encoded))
         lost = np.array([line is not None for line in lines], dtype=bool)
-        if lost.any():
-            encoded = encoded.mask(np.broadcast_to(lost[:, None], encoded.shape), 0.0)
-        return encoded, lines
+        return (void_rows(encoded, lost) if faults else encoded), lines
 
-    def _encode(self, frame: Any) -> tuple[pd.DataFrame, list[Fault]]:
+    def _encode(self, frame: Any) -> tuple[CodedRows, list[Fault]]:
         table = by_name(self, frame)
-        names = self.feature_names
-        n_rows = len(next(iter(table.values())))
-        out = np.zeros((n_rows, len(names)))
+        writer = CodedWriter.of(self.rules, n_rows=len(next(iter(table.values()))))
         faults: list[Fault] = []
-        start = 0
         for rule in self.rules:
-            stop = start + len(rule.feature_names)
-            codes = rule.write(table[rule.name], out[:, start:stop])
+            codes = writer.write(rule, table[rule.name])
             bad = unscorable(rule, codes, self.unknown)
             if bad.any():
                 faults.append((rule, table[rule.name], codes, bad))
-            start = stop
+        return writer.rows(), faults
+
+    def _spelt_out(self, frame: Any, encoded: CodedRows) -> pd.DataFrame:
         index = frame.index if isinstance(frame, pd.DataFrame) else None
-        return pd.DataFrame(out, index=index, columns=names, copy=False), faults
+        return pd.DataFrame(encoded.toarray(), index=index, columns=self.feature_names, copy=False)
 
     def tensors(self) -> dict[str, Floats]:
         """Return what a file must hold of it as arrays: nothing."""

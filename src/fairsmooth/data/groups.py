@@ -64,6 +64,17 @@ def encode_groups(sensitive_features: Any, *, n_rows: int) -> Groups:
     return Groups(tuple(labels[k] for k in order), rank[codes])
 
 
+def some_rows(sensitive_features: Any, used: Any) -> Any:
+    """Return the sensitive columns of the rows that are used, a slice or a mask."""
+    if isinstance(used, slice) or sensitive_features is None:
+        return sensitive_features
+    if len(sensitive_features) != len(used):
+        return sensitive_features  # refused by its length
+    if isinstance(sensitive_features, pd.DataFrame | pd.Series):
+        return sensitive_features.iloc[np.flatnonzero(used)]
+    return np.asarray(sensitive_features)[used]
+
+
 def match_groups(sensitive_features: Any, labels: tuple[Hashable, ...], *, n_rows: int) -> Groups:
     """Encode new rows with the groups a model already knows.
 

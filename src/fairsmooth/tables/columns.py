@@ -5,6 +5,7 @@ import pandas as pd
 from fairsmooth import _validate
 from fairsmooth._types import Labels
 from fairsmooth.columns import Forecasts
+from fairsmooth.core.rows import CodedRows
 from fairsmooth.data.crossed import KIND as CROSSED
 from fairsmooth.data.crossed import CrossedEncoder
 from fairsmooth.data.encoders import Encoder
@@ -30,14 +31,14 @@ def encode_training(
     *,
     columns: str | Forecasts,
     seed: int,
-) -> tuple[Encoder, pd.DataFrame]:
+) -> tuple[Encoder, CodedRows | pd.DataFrame]:
     """Learn an encoder from training rows; forecasts of those rows are out of fold.
 
     Where the sensitive columns are features, the group is read from them, not forecast.
     """
     if isinstance(columns, str) and columns in NUMERIC:
         encoder = TableEncoder.learn(features, numeric=NUMERIC[columns], unknown=roles.unknown)
-        return encoder, encoder.transform(features)
+        return encoder, encoder.encode(features)
     if columns == CROSSED:
         products = CrossedEncoder.learn(features, unknown=roles.unknown)
         return products, products.transform(features)

@@ -112,7 +112,7 @@ def fit_table(
 class Parts:
     """A table cut in two: encoded training rows, and rows kept for the audit."""
 
-    X: pd.DataFrame
+    X: Any
     y: Labels
     sensitive: pd.DataFrame
     encoder: Encoder

@@ -291,7 +291,7 @@ class TableModel:
         encoder = self.encoder
         if unknown is not None:
             encoder = encoder.with_unknown(unknown)
-        return encoder.transform_rows(table)
+        return encoder.encode_rows(table)
 
     def _labels(self) -> tuple[Any, Any]:
         if self.provenance is None:

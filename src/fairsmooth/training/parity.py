@@ -67,6 +67,7 @@ def parity_penalty(
     threshold: float = 0.5,
     tolerance: tuple[float, float] = (0.0, 0.0),
     bandwidth: float = BANDWIDTH,
+    weights: Sequence[Tensor] | Tensor | None = None,
 ) -> Tensor:
     r"""Return how far the overall classifier's soft gaps exceed what is tolerated.
 
@@ -83,6 +84,8 @@ def parity_penalty(
         gap (the sum of both); only what exceeds it is penalised.
     bandwidth : float
         Of the soft decisions.
+    weights : sequence of K tensors, optional
+        Weights of the rows in the rates.
 
     Returns
     -------
@@ -91,24 +94,33 @@ def parity_penalty(
         their rates, for more the mean over all pairs.
     """
     decisions = [soft_decisions(s, threshold=threshold, bandwidth=bandwidth) for s in scores]
+    if weights is None:
+        weights = [torch.ones_like(d) for d in decisions]
     penalty = scores[0].new_zeros(())
     if parity in ("demographic_parity", "both"):
-        gap = _spread([d.mean() for d in decisions])
+        gap = _spread([_mean(d, w) for d, w in zip(decisions, weights, strict=True)])
         penalty = penalty + _excess(gap, tolerance[0])
     if parity in ("equalized_odds", "both"):
-        gaps = [_conditional_gap(decisions, labels, label) for label in (0.0, 1.0)]
+        gaps = [_conditional_gap(decisions, labels, weights, label) for label in (0.0, 1.0)]
         penalty = penalty + _excess(gaps[0] + gaps[1], tolerance[1])
     return penalty
 
 
 def _conditional_gap(
-    decisions: Sequence[Tensor], labels: Sequence[Tensor] | Tensor, label: float
+    decisions: Sequence[Tensor],
+    labels: Sequence[Tensor] | Tensor,
+    weights: Sequence[Tensor] | Tensor,
+    label: float,
 ) -> Tensor:
     chosen = [(y == label).to(d.dtype) for d, y in zip(decisions, labels, strict=True)]
     # A minibatch may lack a label in a group; that group then has no say.
     return _spread(
-        [(d * c).sum() / c.sum() for d, c in zip(decisions, chosen, strict=True) if c.any()]
+        [_mean(d, c * w) for d, c, w in zip(decisions, chosen, weights, strict=True) if c.any()]
     )
+
+
+def _mean(values: Tensor, weights: Tensor) -> Tensor:
+    return (values * weights).sum() / weights.sum()
 
 
 def _excess(gap: Tensor, tolerated: float) -> Tensor:

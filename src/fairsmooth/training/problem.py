@@ -19,11 +19,13 @@ class Batch:
     """Prepared rows and labels by group.
 
     Either *ragged*, one entry per group, or *stacked*, one tensor with the
-    group as its first dimension, so that all groups are one computation.
+    group as its first dimension, so that all groups are one computation. ``weights``
+    are in the form of the labels, with mean 1 in every group; all are 1 if None.
     """
 
     rows: Any
     labels: Sequence[Tensor] | Tensor
+    weights: Sequence[Tensor] | Tensor | None = None
 
     @property
     def stacked(self) -> bool:
@@ -95,19 +97,21 @@ class Problem:
             return (self,)
         return tuple(replace(self, parity_bandwidth=h) for h in narrowing(self.parity_bandwidth))
 
-    def ragged(self, X: Sequence[Tensor], y: Sequence[Tensor]) -> Batch:
+    def ragged(
+        self, X: Sequence[Tensor], y: Sequence[Tensor], weights: Sequence[Tensor] | None = None
+    ) -> Batch:
         """Prepare groups of different sizes, for solvers that use all rows at once."""
-        return Batch(tuple(self.likelihood.prepare(rows) for rows in X), tuple(y))
+        return Batch(tuple(self.likelihood.prepare(rows) for rows in X), tuple(y), weights)
 
-    def stack(self, X: Tensor, y: Tensor) -> Batch:
+    def stack(self, X: Tensor, y: Tensor, weights: Tensor | None = None) -> Batch:
         """Prepare equally many rows ``(K, b, d)`` of every group, for minibatch solvers."""
-        return Batch(self.likelihood.prepare(X), y)
+        return Batch(self.likelihood.prepare(X), y, weights)
 
     def terms(self, group_parameters: Tensor, batch: Batch, *, seed: int = 0) -> Terms:
         """Evaluate the objective for parameters ``(K, m)`` on a batch, under autograd."""
         losses = self._losses(group_parameters, batch, seed)
         tie = disparity(group_parameters)
-        objective = self._total(losses) + self.alpha * tie
+        objective = self.total(losses) + self.alpha * tie
         if self.weight_decay:
             objective = objective + self.weight_decay * group_parameters.square().sum()
         if self.has_parity:
@@ -120,11 +124,13 @@ class Problem:
                 threshold=self.threshold,
                 tolerance=self.parity_tolerance,
                 bandwidth=self.parity_bandwidth,
+                weights=batch.weights,
             )
             objective = objective + self.parity_weight * gap
         return Terms(objective, losses, tie)
 
-    def _total(self, losses: Tensor) -> Tensor:
+    def total(self, losses: Tensor) -> Tensor:
+        """Return the weighted sum of the groups' losses."""
         if self.group_weights is None:
             return losses.sum()
         return losses @ losses.new_tensor(self.group_weights)
@@ -132,9 +138,13 @@ class Problem:
     def _losses(self, group_parameters: Tensor, batch: Batch, seed: int) -> Tensor:
         log_probability = self.likelihood.log_probability
         if isinstance(batch.labels, Tensor):
-            return -log_probability(group_parameters, batch.rows, batch.labels, seed).mean(-1)
-        by_group = zip(group_parameters, batch.rows, batch.labels, strict=True)
-        return torch.stack([-log_probability(w, rows, y, seed).mean() for w, rows, y in by_group])
+            found = -log_probability(group_parameters, batch.rows, batch.labels, seed)
+            return (found * batch.weights if isinstance(batch.weights, Tensor) else found).mean(-1)
+        weights = batch.weights if batch.weights is not None else [1.0] * len(batch.labels)
+        by_group = zip(group_parameters, batch.rows, batch.labels, weights, strict=True)
+        return torch.stack(
+            [-(log_probability(w, rows, y, seed) * of).mean() for w, rows, y, of in by_group]
+        )
 
     def _overall_scores(self, overall: Tensor, batch: Batch, seed: int) -> Sequence[Tensor]:
         if batch.stacked:
@@ -143,7 +153,7 @@ class Problem:
         return [self.likelihood.scores(overall, rows, seed) for rows in batch.rows]
 
 
-def weigh_groups(kind: str, sizes: Sequence[int]) -> tuple[float, ...] | None:
+def weigh_groups(kind: str, sizes: Sequence[float]) -> tuple[float, ...] | None:
     """Return the groups' weights in the objective, whose mean is 1; None if all are equal.
 
     Examples

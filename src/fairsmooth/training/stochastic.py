@@ -53,6 +53,7 @@ def solve_stochastic(
     X: Sequence[Tensor],
     y: Sequence[Tensor],
     *,
+    weights: Sequence[Tensor] | None = None,
     solver: str,
     schedule: Schedule,
     report: Report,
@@ -76,7 +77,8 @@ def solve_stochastic(
         seen, stage = [], stage_of_epoch(problem, epoch, epochs=schedule.epochs)
         for step, rows in enumerate(_epoch(X, schedule, epoch)):
             optimiser.zero_grad(set_to_none=True)
-            batch = problem.stack(_take(X, rows), _take(y, rows))
+            of = None if weights is None else _take(weights, rows)
+            batch = problem.stack(_take(X, rows), _take(y, rows), of)
             terms = stage.terms(parameters, batch, seed=seed_from(schedule.seed, epoch, step))
             terms.objective.backward()
             optimiser.step()

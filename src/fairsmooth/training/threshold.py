@@ -6,8 +6,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 
-def choose_threshold(scores: NDArray[np.float64], y: NDArray[np.integer[Any]]) -> float:
-    """Return the threshold with the best accuracy on these rows.
+def choose_threshold(
+    scores: NDArray[np.float64],
+    y: NDArray[np.integer[Any]],
+    weights: NDArray[np.float64] | None = None,
+) -> float:
+    """Return the threshold with the best accuracy on these rows, weighted if there are weights.
 
     Candidates lie halfway between neighbouring distinct scores; among equally
     good ones the one closest to ½ is taken. The group plays no part.
@@ -19,9 +23,10 @@ def choose_threshold(scores: NDArray[np.float64], y: NDArray[np.integer[Any]]) -
     """
     order = np.argsort(scores, kind="stable")
     values, labels = scores[order], y[order]
+    of = np.ones(len(y), dtype=np.int64) if weights is None else weights[order]
     # With the cut before position i, rows i and later are decided positive.
-    correct = np.concatenate([[0], np.cumsum(labels == 0)]) + np.concatenate(
-        [np.cumsum((labels == 1)[::-1])[::-1], [0]]
+    correct = np.concatenate([[0], np.cumsum(of * (labels == 0))]) + np.concatenate(
+        [np.cumsum((of * (labels == 1))[::-1])[::-1], [0]]
     )
     cuts = np.concatenate([[0.0], (values[1:] + values[:-1]) / 2.0, [1.0]])
     # No threshold of 0 or more decides a score of 0 positive.

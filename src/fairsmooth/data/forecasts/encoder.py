@@ -101,6 +101,10 @@ class ForecastEncoder:
         """
         return self._frame(levels_of(self.inputs, frame, offset=offset), frame)
 
+    def encode_rows(self, frame: Any) -> tuple[pd.DataFrame, NDArray[np.object_]]:
+        """Return what :meth:`transform_rows` does: forecasts are numbers, there are no codes."""
+        return self.transform_rows(frame)
+
     def transform_rows(self, frame: Any) -> tuple[pd.DataFrame, NDArray[np.object_]]:
         """Forecast the rows that can be, and say why the others cannot; those are zeros."""
         levels, lines = usable_levels(self.inputs, frame)

@@ -5,8 +5,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 
 from fairsmooth._types import Floats
+from fairsmooth.core.rows import Rows
 from fairsmooth.metrics.intervals import bounded_mean_interval, paired_mean_interval
 from fairsmooth.metrics.record import Record
 from fairsmooth.metrics.scored import ScoredRows
@@ -55,7 +57,9 @@ def tying_records(clf: Any, X: Any, scored: ScoredRows, *, confidence: float) ->
 
 
 def take(X: Any, rows: NDArray[np.intp]) -> Any:
-    """Return some rows of a frame or an array."""
+    """Return some rows of a frame, an array, or rows in a compact form."""
+    if isinstance(X, Rows) or issparse(X):
+        return X[rows]
     return X.iloc[rows] if hasattr(X, "iloc") else np.asarray(X)[rows]
 
 

@@ -1,6 +1,10 @@
 """A fitted rule made fair, and a fitted rule calibrated: each returns a new one."""
 
 from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from fairsmooth._types import Floats, Labels
 from fairsmooth.core.architecture import Network
@@ -14,7 +18,27 @@ from fairsmooth.exceptions import InputError
 from fairsmooth.training.decisions.calibration import fit_calibration
 from fairsmooth.training.decisions.limits import limits_of
 from fairsmooth.training.decisions.solve import install_fair_rule
+from fairsmooth.training.example import Example
 from fairsmooth.training.settings import Settings
+from fairsmooth.training.threshold import choose_threshold
+
+
+def finished(
+    rule: FittedRule, example: Example, settings: Settings, held_out: NDArray[np.intp]
+) -> FittedRule:
+    """Install fair decisions, a calibration and a threshold, as far as the settings ask."""
+    X, y, weights = example.X, example.y, example.weights
+    if settings.decisions:
+        _refuse_weights(weights, "parity_solver='decisions'")
+        rule = with_fair_decisions(rule, X.toarray(), y, example.groups, settings)
+    if settings.calibrated:
+        _refuse_weights(weights, "calibrate")
+        rule = with_calibration(rule, X, y, settings)
+    if isinstance(settings.threshold, str):
+        scores = rule.scores(X.take(held_out), rule.parameters)
+        chosen = choose_threshold(scores, y[held_out], example.weights_of(held_out))
+        rule = replace(rule, threshold=chosen)
+    return rule
 
 
 def with_last_layer(architecture: AnyNetwork) -> Network:
@@ -65,7 +89,7 @@ def with_fair_decisions(
     return _certified(moved, calibration=None)
 
 
-def with_calibration(rule: FittedRule, X: Floats, y: Labels, settings: Settings) -> FittedRule:
+def with_calibration(rule: FittedRule, X: Any, y: Labels, settings: Settings) -> FittedRule:
     r"""Put a fitted map behind the scores.
 
     An installed rule decides at ½ before the map, that is at :math:`\Phi(b)` after it: the map
@@ -75,6 +99,14 @@ def with_calibration(rule: FittedRule, X: Floats, y: Labels, settings: Settings)
     calibration = fit_calibration(rule.smooth_scores(X, rule.parameters), y)
     threshold = calibration.half if settings.decisions else rule.threshold
     return replace(_certified(rule, calibration=calibration), threshold=threshold)
+
+
+def _refuse_weights(weights: Floats | None, option: str) -> None:
+    if weights is not None:
+        raise InputError(
+            f"Expected no sample_weight with {option}, which counts rows, got some. "
+            "Repeat rows instead, or leave the weights out."
+        )
 
 
 def _certified(rule: FittedRule, *, calibration: Calibration | None) -> FittedRule:
