@@ -13,6 +13,7 @@ import numpy as np
 from fairsmooth.core.rule import FittedRule
 from fairsmooth.data.columns import Binned, Categories, DatePart, Rule, Standardised
 from fairsmooth.data.encoding import TableEncoder
+from fairsmooth.data.values import normal_text
 from fairsmooth.exceptions import InputError
 from fairsmooth.export.dates import add_date_parts
 from fairsmooth.export.graph import Graph, input_name
@@ -47,6 +48,11 @@ def require_known(rules: tuple[Rule, ...]) -> None:
                 f"Expected columns that are cut, scaled or coded, got {rule.kind} of column "
                 f"{rule.name!r}, which cannot be written as a graph of these. "
                 "Score with the library, or train with other --columns."
+            )
+        if isinstance(rule, Categories) and any(normal_text(v) != v for v in rule.values):
+            raise InputError(
+                f"Expected categories of column {rule.name!r} in normal form, got others, as a "
+                "file of an early version may have them. Train again."
             )
 
 
