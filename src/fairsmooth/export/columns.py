@@ -19,6 +19,7 @@ from fairsmooth.export.dates import add_date_parts
 from fairsmooth.export.graph import Graph, input_name
 from fairsmooth.export.spellings import AMBIGUOUS, NORMAL, places_of_texts
 
+_HUGE = 1e100
 KNOWN = (Binned, Categories, DatePart, Standardised)
 
 
@@ -58,7 +59,7 @@ def require_known(rules: tuple[Rule, ...]) -> None:
 
 def input_kinds(encoder: TableEncoder) -> dict[str, type]:
     """Return the type of every column's input: text, number, or date as microseconds."""
-    kinds = {Categories: str, DatePart: int}
+    kinds: dict[type, type] = {Categories: str, DatePart: int}
     return {rule.name: kinds.get(type(rule), float) for rule in encoder.rules}
 
 
@@ -66,14 +67,11 @@ def add_columns(graph: Graph, encoder: TableEncoder, rule: FittedRule) -> tuple[
     """Add the inputs and all up to the names of ``mean`` and ``square``, of shape (rows, 1)."""
     layout = _layout(encoder)
     kinds = input_kinds(encoder)
-    given = {
-        name: graph.input(input_name(name), kind, ("rows", 1)) for name, kind in kinds.items()
-    }
+    given = {name: graph.input(input_name(name), kind, ("rows", 1)) for name, kind in kinds.items()}
     weights, intercept = rule.parameters[:-1], rule.parameters[-1]
     table = np.column_stack([weights, np.ones_like(weights)])
     graph.constant("table", np.vstack([table, [0.0, 0.0], [np.nan, np.nan]]))
     graph.constant("intercept", [[intercept, 0.0]])
-    graph.constant("unusable", layout.unusable, np.int64)
     parts = []
     if layout.texts:
         graph.node("texts", "Concat", [given[rule.name] for rule, _ in layout.texts], axis=1)
@@ -136,6 +134,7 @@ def _add_texts(graph: Graph, layout: _Layout, unknown: str) -> str:
     graph.constant("prefixes", [f"{column}:" for column in range(len(others))], object)
     graph.constant("other_places", others, np.int64)
     graph.constant("no_place", 0, np.int64)
+    graph.constant("unusable", layout.unusable, np.int64)
     graph.node("keys", "StringConcat", ["prefixes", "texts"])
     graph.node(
         "found", "LabelEncoder", ["keys"], keys_strings=list(lookup),
@@ -152,7 +151,9 @@ def _add_texts(graph: Graph, layout: _Layout, unknown: str) -> str:
 
 def _add_bins(graph: Graph, layout: _Layout, columns: dict[str, int]) -> str:
     """Count the edges below every number: that is its interval."""
-    edges, owners, first_levels, gaps, places = [], [], [], [], []
+    owners, first_levels, gaps = [], [], []
+    edges: list[float] = []
+    places: list[int] = []
     for number, (_, rule, first) in enumerate(layout.binned):
         # Where only gaps differ there is one interval; nothing is above infinity.
         own = list(rule.edges) or [np.inf]
@@ -186,9 +187,7 @@ def _add_bins(graph: Graph, layout: _Layout, columns: dict[str, int]) -> str:
     return graph.node("number_places", "Gather", ["level_places", "levels"], axis=0)
 
 
-def _add_scaled(
-    graph: Graph, layout: _Layout, columns: dict[str, int], weights: np.ndarray
-) -> str:
+def _add_scaled(graph: Graph, layout: _Layout, columns: dict[str, int], weights: np.ndarray) -> str:
     """Centre and scale numbers; a missing one counts as the mean and sets an indicator."""
     rules = [rule for rule, _ in layout.scaled]
     gaps = [first + 1 if rule.missing else layout.unusable for rule, first in layout.scaled]
@@ -204,7 +203,14 @@ def _add_scaled(
     graph.node("is_missing", "IsNaN", ["unscaled"])
     graph.node("centred", "Sub", ["unscaled", "means"])
     graph.node("divided", "Div", ["centred", "scales"])
-    graph.node("scaled", "Where", ["is_missing", "no_number", "divided"])
+    graph.node("filled", "Where", ["is_missing", "no_number", "divided"])
+    # As the library: a row beyond 1e100 has the score of its direction, and nothing overflows.
+    graph.constant("huge", _HUGE)
+    graph.node("sizes", "Abs", ["filled"])
+    graph.node("largest", "ReduceMax", ["sizes", "scaled_axis"], keepdims=1)
+    graph.node("at_least_huge", "Max", ["largest", "huge"])
+    graph.node("shrinking", "Div", ["huge", "at_least_huge"])
+    graph.node("scaled", "Mul", ["filled", "shrinking"])
     graph.node("scaled_mean", "MatMul", ["scaled", "scaled_weights"])
     graph.node("scaled_square", "ReduceSumSquare", ["scaled", "scaled_axis"], keepdims=1)
     graph.node("scaled_sums", "Concat", ["scaled_mean", "scaled_square"], axis=1)

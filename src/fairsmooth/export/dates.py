@@ -21,7 +21,7 @@ def add_date_parts(graph: Graph, names: list[str]) -> list[str]:
         "four_years": 1_460, "century": 36_524, "era_end": 146_096, "year_days": 365,
         "four": 4, "hundred": 100, "era_years": 400, "five": 5, "two": 2, "months_days": 153,
         "ten": 10, "three": 3, "twelve": 12, "missing_date": MISSING_DATE, "wrong_date": WRONG_DATE,
-        "epoch": 0, "unit": 1,
+        "epoch": 0,
     }  # fmt: skip
     for name, value in constants.items():
         graph.constant(name, value, np.int64)

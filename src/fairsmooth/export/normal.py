@@ -46,7 +46,8 @@ def waves() -> tuple[Floats, Floats]:
     """
     middles = np.arange(N_WAVES) + 0.5
     frequencies = middles * (math.pi / RANGE)
-    return frequencies, np.exp(-0.5 * frequencies**2) / (math.pi * middles)
+    amplitudes = np.exp(-0.5 * frequencies**2) / (math.pi * middles)
+    return np.asarray(frequencies, dtype=np.float64), np.asarray(amplitudes, dtype=np.float64)
 
 
 def linear_map() -> tuple[float, float]:

@@ -5,7 +5,6 @@ import json
 import os
 from dataclasses import fields
 from pathlib import Path
-from typing import Any
 
 from fairsmooth import _atomic
 from fairsmooth.core.architecture import Network
@@ -15,7 +14,7 @@ from fairsmooth.exceptions import InputError
 from fairsmooth.export.columns import add_columns, input_kinds, require_known
 from fairsmooth.export.graph import Graph, input_name
 from fairsmooth.export.scores import add_scores
-from fairsmooth.persistence import SavedModel, file_digest, read_model
+from fairsmooth.persistence import SavedModel, file_digest, layout, read_model
 
 # All that a rule consists of and that the graph holds, or does not need.
 _WRITTEN = {
@@ -105,25 +104,34 @@ def _add_features(graph: Graph, rule: FittedRule) -> tuple[str, str]:
     return "mean", "square"
 
 
+def describe_inputs(model: str | os.PathLike[str], *, encoded: bool = False) -> dict[str, str]:
+    """Return the inputs that the graph of a model has, and what each of them takes."""
+    return _inputs(read_model(model), raw=not encoded)
+
+
+def _inputs(saved: SavedModel, *, raw: bool) -> dict[str, str]:
+    if saved.encoder is None or not raw:
+        return {"features": f"{saved.classifier.n_features_in_} numbers"}
+    kinds = input_kinds(saved.encoder)
+    return {input_name(name): _TYPES[kind] for name, kind in kinds.items()}
+
+
 def _metadata(saved: SavedModel, path: Path, *, raw: bool) -> dict[str, str]:
     """Return what a reader or verifier needs: texts, as ONNX has it."""
     classifier = saved.classifier
     table = saved.training
     labels = [table.get("negative"), table.get("positive")]
-    inputs: dict[str, Any] = {"features": "number"}
-    if raw and saved.encoder is not None:
-        kinds = input_kinds(saved.encoder)
-        inputs = {input_name(name): _TYPES[kind] for name, kind in kinds.items()}
     entries = {
         "certificate": classifier.certificate_.to_dict(),
         "guarantee": saved.guarantee,
         "groups": [group_text(group) for group in classifier.groups_],
         "labels": labels if "positive" in table else classifier.classes_.tolist(),
-        "inputs": inputs,
+        "inputs": _inputs(saved, raw=raw),
     }
     plain = {
         name: json.dumps(entry, ensure_ascii=False, sort_keys=True)
         for name, entry in entries.items()
     }
+    digests = {"digest": file_digest(path), "file_digest": layout.stated_digest(path)}
     model = base64.b64encode(path.read_bytes()).decode("ascii")
-    return {**plain, "digest": file_digest(path), "model": model}
+    return {**plain, **digests, "model": model}

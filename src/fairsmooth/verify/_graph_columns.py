@@ -42,7 +42,6 @@ _CALENDAR = {
     "four_years": 1_460, "century": 36_524, "era_end": 146_096, "year_days": 365, "four": 4,
     "hundred": 100, "era_years": 400, "five": 5, "two": 2, "months_days": 153, "ten": 10,
     "three": 3, "twelve": 12, "missing_date": -(2**63), "wrong_date": 2**63 - 1, "epoch": 0,
-    "unit": 1,
 }  # fmt: skip
 _KINDS = {"categories": "text", "date": "moment", "binned": "number", "standardised": "number"}
 
@@ -84,7 +83,6 @@ def expected_columns(encoder: Object, parameters: Floats) -> Expected:
     found.constants |= {
         "table": np.vstack([table, [0.0, 0.0], [math.nan, math.nan]]),
         "intercept": np.array([[parameters[-1], 0.0]]),
-        "unusable": np.array(unusable),
         "rules_axis": np.array([1]),
         "mean_place": np.array([0]),
         "square_place": np.array([1]),
@@ -154,6 +152,7 @@ def _add_texts(
         "prefixes": [f"{number}:" for number in range(len(texts))],
         "other_places": np.array(others),
         "no_place": np.array(0),
+        "unusable": np.array(unusable),
     }
     attributes: dict[str, dict[str, Any]] = {
         "found": {"keys_strings": lookup, "default_int64": -1},
@@ -199,7 +198,8 @@ def _add_bins(
     nothing: int,
     unusable: int,
 ) -> None:
-    edges, owners, starts, gaps = [], [], [], []
+    owners, starts, gaps = [], [], []
+    edges: list[float] = []
     places: list[int] = []
     for number, (rule, first) in enumerate(binned):
         own = rule["edges"] or [math.inf]
@@ -237,6 +237,7 @@ def _add_scaled(
         "scales": np.array([rule["scale"] for rule, _ in scaled], dtype=np.float64),
         "scaled_weights": np.array([[weights[first]] for _, first in scaled]),
         "no_number": np.array(0.0),
+        "huge": np.array(1e100),
         "gap_places": np.array(
             [first + 1 if rule.get("missing") else unusable for rule, first in scaled]
         ),

@@ -96,7 +96,12 @@ unscaled = Gather(numbers, scaled_columns) axis=1
 is_missing = IsNaN(unscaled)
 centred = Sub(unscaled, means)
 divided = Div(centred, scales)
-scaled = Where(is_missing, no_number, divided)
+filled = Where(is_missing, no_number, divided)
+sizes = Abs(filled)
+largest = ReduceMax(sizes, scaled_axis) keepdims=1
+at_least_huge = Max(largest, huge)
+shrinking = Div(huge, at_least_huge)
+scaled = Mul(filled, shrinking)
 scaled_mean = MatMul(scaled, scaled_weights)
 scaled_square = ReduceSumSquare(scaled, scaled_axis) keepdims=1
 scaled_sums = Concat(scaled_mean, scaled_square) axis=1

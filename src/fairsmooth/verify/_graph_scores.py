@@ -51,8 +51,7 @@ def judge_scores(constants: Constants, *, sigma: float, link: str) -> Check:
     ways: dict[str, Callable[[Floats, float], Floats]] = {"probit": _probit, "logistic": _logistic}
     means = np.concatenate([np.linspace(-45.0, 45.0, 181), [-1e3, 1e3]])
     noise = float(constants["noise"])
-    worst = 0.0
-    n_points = 0
+    errors = []
     for deviation in (0.0, 0.1, 0.5, 1.0, 2.0, 4.0, 10.0, 30.0):
         # The graph adds sigma² to the link's own variances beforehand.
         spread = np.sqrt(constants["variances"] - noise + deviation**2)
@@ -61,9 +60,8 @@ def judge_scores(constants: Constants, *, sigma: float, link: str) -> Check:
         scores = sines.reshape(len(means), -1) @ constants["amplitudes"] + constants["half"]
         truth = ways[link](means, deviation)
         error = float(constants["half"][1]) - 0.5
-        off = np.abs(scores - np.column_stack([truth, 1.0 - truth + error, truth + error]))
-        worst = max(worst, float(off.max()))
-        n_points += len(means)
+        errors.append(scores - np.column_stack([truth, 1.0 - truth + error, truth + error]))
+    worst, n_points = float(np.abs(errors).max()), len(errors) * len(means)  # NaN if any is
     same = noise == sigma**2 and float(constants["half"][0]) == 0.5
     margins = constants["half"][1:]
     wide = bool((margins >= 0.5 + SCORE_ERROR).all() and margins[0] == margins[1])
@@ -118,9 +116,7 @@ def judge_intervals(
     )  # fmt: skip
 
 
-def _short_shifts(
-    shifts: Floats, sigma: float, squared_radii: tuple[Fraction, ...]
-) -> list[int]:
+def _short_shifts(shifts: Floats, sigma: float, squared_radii: tuple[Fraction, ...]) -> list[int]:
     """Return the groups whose shift is less than r / sigma and the error of a quantile."""
     short = []
     for group, (shift, squared) in enumerate(zip(shifts.tolist(), squared_radii, strict=True)):
