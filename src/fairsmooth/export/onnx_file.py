@@ -5,11 +5,13 @@ import json
 import os
 from dataclasses import fields
 from pathlib import Path
+from typing import Any
 
 from fairsmooth import _atomic
 from fairsmooth.core.architecture import Network
 from fairsmooth.core.labels import group_text
 from fairsmooth.core.rule import FittedRule
+from fairsmooth.data.encoding import TableEncoder
 from fairsmooth.exceptions import InputError
 from fairsmooth.export.columns import add_columns, input_kinds, require_known
 from fairsmooth.export.graph import Graph, input_name
@@ -56,6 +58,7 @@ def write_onnx(
     saved = read_model(model)
     rule = saved.classifier.rule_
     _require_writable(rule)
+    _require_columns(saved.encoder)
     graph = Graph()
     if encoded or saved.encoder is None:
         mean, square = _add_features(graph, rule)
@@ -91,6 +94,15 @@ def _require_writable(rule: FittedRule) -> None:
                 f"Expected a rule of weights and a threshold, got one with {entry.name}, "
                 "which the graph cannot hold. Score with fairsmooth predict."
             )
+
+
+def _require_columns(encoder: Any) -> None:
+    if encoder is not None and type(encoder) is not TableEncoder:
+        raise InputError(
+            f"Expected columns that are cut, scaled or coded, got {type(encoder).__name__}: "
+            "forecasts come from models that the graph does not hold. "
+            "Score with fairsmooth predict, or train with other --columns."
+        )
 
 
 def _add_features(graph: Graph, rule: FittedRule) -> tuple[str, str]:

@@ -21,6 +21,7 @@ from fairsmooth.metrics import Audit
 from fairsmooth.persistence import read_model, save
 from fairsmooth.tables import scoring
 from fairsmooth.tables.auditing import SAME_TABLE, AuditedRows, known_rows
+from fairsmooth.tables.explained import explain_table
 from fairsmooth.tables.provenance import Provenance
 
 
@@ -229,6 +230,8 @@ class TableModel:
             if note != SAME_TABLE:
                 warnings.warn(note, UserWarning, stacklevel=2)
         return rows.audit(self.classifier, shift=shift)
+
+    explain = explain_table
 
     def audited(
         self, table: pd.DataFrame, *, unknown: str | None = None, strict: bool = False
