@@ -16,7 +16,7 @@ from fairsmooth.data.groups import Groups
 from fairsmooth.training.fit import train
 from fairsmooth.training.history import Report, TrainingStep
 from fairsmooth.training.settings import LINKS, SMOOTHINGS, SOLVERS, Settings
-from fairsmooth.training.threshold import choose_threshold
+from fairsmooth.training.threshold import choose_threshold, threshold_at_rate, wanted_rate
 
 __all__ = ["LINKS", "SMOOTHINGS", "SOLVERS", "FairSmoothClassifier"]
 
@@ -95,9 +95,10 @@ class FairSmoothClassifier(RuleClassifier):
         Share of the rows held out for early stopping or the threshold.
     n_iter_no_change : int
         Epochs without improvement before stopping.
-    threshold : float or "accuracy"
+    threshold : float, "accuracy" or "rate:0.2"
         Scores above it are decided positive, for every group alike. "accuracy"
-        chooses it on a held-out part of the training rows.
+        chooses the most accurate on a held-out part of the training rows, "rate:0.2" the one
+        that decides 20 % of them positive.
     free_reference : bool
         Also train every group without the tie, so that an audit can tell what
         the tie cost.
@@ -264,7 +265,12 @@ class FairSmoothClassifier(RuleClassifier):
         )
         if isinstance(self.threshold, str):
             held_out = result.held_out
-            chosen = choose_threshold(self._scores(X[held_out]), y[held_out])
+            scores = self._scores(X[held_out])
+            chosen = (
+                choose_threshold(scores, y[held_out])
+                if self.threshold == "accuracy"
+                else threshold_at_rate(scores, wanted_rate(self.threshold))
+            )
             self.rule_ = replace(self.rule_, threshold=chosen)
 
     def _settings(self) -> Settings:

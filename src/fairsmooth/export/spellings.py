@@ -2,8 +2,9 @@
 
 The library compares categories by their normal texts, which a graph cannot form. It
 can look a text up, so every known category is entered in all the ways that are finite in
-number. Other ways to write a number or a date, and spaces around a text, are recognised by
-their looks: such a row gets no score, where a wrong one would be possible.
+number, with a space before and after or without. Other ways to write a number or a date, and
+more space around a text, are recognised by their looks: such a row gets no score, where a
+wrong one would be possible.
 """
 
 import re
@@ -11,7 +12,7 @@ from collections.abc import Iterator
 from itertools import product
 
 from fairsmooth.data.columns import Categories
-from fairsmooth.data.values import DATE, MISSING_TEXTS, NUMBER, WHOLE, normal_text
+from fairsmooth.data.values import DATE, MISSING_TEXTS, NUMBER, WHOLE
 
 _WHOLE = re.compile(WHOLE)
 # What str.strip takes away.
@@ -59,5 +60,11 @@ def places_of_texts(
     gap = by_level[len(rule.values)] if rule.missing else astray
     places = dict.fromkeys(MISSING_TEXTS, gap)
     for code, value in enumerate(rule.values):
-        places |= dict.fromkeys(spellings(str(normal_text(value))), by_level[code])
-    return places, by_level[-1] if rule.other else astray
+        places |= dict.fromkeys(spellings(value), by_level[code])
+    # A space before or after, as files with ", " between columns have it.
+    spaced = {
+        f"{before}{text}{after}": place
+        for text, place in places.items()
+        for before, after in product(("", " "), repeat=2)
+    }
+    return spaced, by_level[-1] if rule.other else astray

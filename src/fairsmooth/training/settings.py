@@ -11,6 +11,7 @@ from fairsmooth.exceptions import InputError
 from fairsmooth.training.history import Report
 from fairsmooth.training.parity import PARITIES
 from fairsmooth.training.problem import GROUP_WEIGHTS
+from fairsmooth.training.threshold import wanted_rate
 
 LINKS = ("logistic", "probit")
 SOLVERS = ("auto", "lbfgs", "sgd", "adam")
@@ -79,7 +80,8 @@ class Settings:
         if self.parity is not None:
             _validate.one_of(PARITIES, parity=self.parity)
         if isinstance(self.threshold, str):
-            _validate.one_of(("accuracy",), threshold=self.threshold)
+            if self.threshold != "accuracy":
+                wanted_rate(self.threshold)
         else:
             _validate.in_range(0.0, 1.0, threshold=self.threshold)
         self._check_tolerances()

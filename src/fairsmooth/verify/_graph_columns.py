@@ -144,9 +144,9 @@ def _add_texts(
         places = _places(rule, first, nothing)
         values = rule["values"]
         gap = places[len(values)] if rule.get("missing") else astray
-        lookup |= {f"{number}:{text}": gap for text in _GAPS}
+        lookup |= {key: gap for text in _GAPS for key in _spaced(number, text)}
         for value, place in zip(values, places[: len(values)], strict=True):
-            lookup |= {f"{number}:{text}": place for text in _ways(value)}
+            lookup |= {key: place for text in _ways(value) for key in _spaced(number, text)}
         others.append(places[-1] if rule.get("other") else astray)
     found.constants |= {
         "prefixes": [f"{number}:" for number in range(len(texts))],
@@ -163,6 +163,11 @@ def _add_texts(
     found.nodes.append(Node("texts", "Concat", _given(names), {"axis": 1}))
     for node in nodes_of(TEXTS):
         found.nodes.append(node._replace(attributes=attributes.get(node.result, node.attributes)))
+
+
+def _spaced(number: int, text: str) -> tuple[str, ...]:
+    """Return the keys of a text in a column: as it is, or with a space on either side."""
+    return tuple(f"{number}:{key}" for key in (text, f" {text}", f"{text} ", f" {text} "))
 
 
 def _given(names: Any) -> tuple[str, ...]:
