@@ -78,6 +78,8 @@ def _checks(
     yield _metadata(opened.metadata, file, plain)
     if description.rule.way != "exact" or plain["architecture"].get("hidden_layer_sizes"):
         raise ModelFileError("a model that is not linear, or whose scores are sampled")
+    if plain.get("calibration") is not None:
+        raise ModelFileError("a model whose scores go through another map, which the graph lacks")
     parameters, constants = file.tensors["parameters"], opened.constants
     names = [value.name for value in opened.proto.graph.input]
     expected = (
