@@ -23,7 +23,15 @@ import numpy as np
 import pandas as pd
 from _report import Goal, Row, arguments, at_least, at_most, report
 
-from fairsmooth.experiments import Profile, Progress, Selection, Store, experiment, rows_of, run
+from fairsmooth.experiments import (
+    Profile,
+    Progress,
+    Selection,
+    Store,
+    experiment,
+    rows_of,
+    run_experiments,
+)
 
 EXPERIMENT = experiment("tradeoff")
 GOALS = EXPERIMENT.fixed
@@ -36,7 +44,9 @@ def measure(options: argparse.Namespace) -> list[Row]:
     budget = Profile("tradeoff", n_trials=splits, n_candidates=1, quick=options.quick)
     selection = Selection(only=("compas",) if options.quick else ())
     store = Store(tempfile.mkdtemp())
-    run([EXPERIMENT], budget, store, selection=selection, n_jobs=options.jobs, report=tell)
+    run_experiments(
+        [EXPERIMENT], budget, store, selection=selection, n_jobs=options.jobs, report=tell
+    )
     table = rows_of(EXPERIMENT, budget, store, selection)
     for row in table[table["status"] != "done"].to_dict("records"):
         print(f"failed: {row['method']}, {row['case']}: {row['reason']}", file=sys.stderr)

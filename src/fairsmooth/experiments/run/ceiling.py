@@ -10,11 +10,9 @@ from scipy.optimize import linprog
 
 from fairsmooth._types import Floats
 from fairsmooth.datasets import FairDataset
+from fairsmooth.experiments.declaration import ROUNDING
 from fairsmooth.experiments.run.data import whole
 from fairsmooth.experiments.run.job import Job
-
-# Printed gaps are rounded to two digits, so they may be this much larger.
-ROUNDING = 0.005
 
 
 def ceilings(job: Job, _: Mapping[str, Any], method: None = None) -> dict[str, Any]:

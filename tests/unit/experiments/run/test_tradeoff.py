@@ -3,7 +3,7 @@ from dataclasses import replace
 
 import pytest
 
-from fairsmooth.experiments import Selection, Store, experiment, profile, rows_of, run
+from fairsmooth.experiments import Selection, Store, experiment, profile, rows_of, run_experiments
 from fairsmooth.experiments.run import tradeoff_candidates
 from fairsmooth.experiments.run.tradeoff import CEILINGS, ENTRANTS
 from fairsmooth.experiments.run.tradeoff_candidates import ALPHAS, PARITY, SIGMAS, candidates_of
@@ -29,7 +29,7 @@ def test_every_entrant_leaves_a_row_or_a_reason(tmp_path, monkeypatch):
     monkeypatch.setattr("builtins.__import__", guarded(missing))
     store, only = Store(tmp_path), Selection(only=("compas-sex",))
     budget = replace(profile("smoke"), max_rows=300)
-    run([experiment("tradeoff")], budget, store, selection=only)
+    run_experiments([experiment("tradeoff")], budget, store, selection=only)
     rows = rows_of(experiment("tradeoff"), budget, store, only).set_index("method")
     assert set(rows.index) == set(ENTRANTS)
     failed = rows[rows["status"] == "failed"]
