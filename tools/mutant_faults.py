@@ -26,6 +26,9 @@ OF_INTERVALS = ("tests/unit/metrics/test_intervals.py",)
 OF_GAPS = ("tests/unit/metrics/test_gap_intervals.py",)
 OF_EPSILON = ("tests/unit/metrics/auditing/test_epsilon.py",)
 OF_WORST = ("tests/unit/metrics/shift/test_worst_case.py", "tests/theory/test_shift.py")
+SCORES, ATTRIBUTION = "src/fairsmooth/export/scores.py", "src/fairsmooth/core/attribution.py"
+GRAPH = "src/fairsmooth/verify/graph.py"
+OF_GRAPHS = ("tests/unit/export/test_onnx.py",)
 
 CROSS_FIT = "src/fairsmooth/data/forecasts/crossfit.py"
 FOREST = "src/fairsmooth/data/forecasts/forest.py"
@@ -346,5 +349,34 @@ FAULTS = (
         "np.argsort(-correlations, kind",
         "np.argsort(correlations, kind",
         ("tests/unit/metrics/shift/test_shift.py",),
+    ),
+    # export: the graph's intervals, and what verify compares; explanations
+    Fault(
+        "graph-error-left-out",
+        SCORES,
+        "[0.5, 0.5 + SCORE_ERROR, 0.5 + SCORE_ERROR]",
+        "[0.5, 0.5, 0.5]",
+        OF_GRAPHS,
+    ),
+    Fault(
+        "graph-shifts-inward",
+        SCORES,
+        "(shifts + outward)[:, None]",
+        "(shifts - outward)[:, None]",
+        OF_GRAPHS,
+    ),
+    Fault(
+        "graph-weights-unchecked",
+        GRAPH,
+        '        and np.array_equal(found, right, equal_nan=found.dtype.kind == "f")',
+        "        and np.allclose(found, right, equal_nan=True)",
+        ("tests/unit/verify/test_graph.py",),
+    ),
+    Fault(
+        "contribution-of-the-noise",
+        ATTRIBUTION,
+        "* weights + 2.0 * noise * (",
+        "* weights + noise * (",
+        ("tests/unit/core/test_attribution.py",),
     ),
 )

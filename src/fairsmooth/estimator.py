@@ -111,8 +111,9 @@ class FairSmoothClassifier(RuleClassifier):
         Share of the rows held out for early stopping or the threshold.
     n_iter_no_change : int
         Epochs without improvement before stopping.
-    threshold : float or "accuracy"
-        Scores above it are decided positive. "accuracy" chooses it on held-out training rows.
+    threshold : float, "accuracy" or "rate:0.2"
+        Scores above it are decided positive. "accuracy" chooses it on held-out training rows,
+        "rate:0.2" decides 20 % of them positive.
     free_reference : bool
         Also train every group without the tie, so that an audit can tell what it cost.
     device : {"auto", "cpu", "cuda", "mps"}

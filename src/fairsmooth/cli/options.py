@@ -93,6 +93,19 @@ def parse_widths(text: str) -> tuple[int, ...]:
     return widths
 
 
+def parse_threshold(text: str, *, guaranteed: bool = False) -> float | str:
+    """Read a threshold: a number, or how to choose one."""
+    if guaranteed and text != "0.5":
+        raise InputError(
+            f"Expected --threshold or a guarantee, got both (--threshold {text}): training to "
+            "a guarantee chooses its own."
+        )
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
 def parity_weight_of(parity: str | None, weight: float | None) -> float:
     """Return the weight of the parity term: a small one where parity is asked for without one."""
     if parity is None:

@@ -24,6 +24,7 @@ from fairsmooth.cli.options import (
     TestSize,
     Unknown,
     parity_weight_of,
+    parse_threshold,
     parse_widths,
 )
 
@@ -61,6 +62,13 @@ def command(
             help="Groups weigh by share of the rows (extension), or equal (the paper).",
         ),
     ] = "share",
+    threshold: Annotated[
+        str,
+        typer.Option(
+            "--threshold",
+            help="Decide positive above it: a number, accuracy, or rate:0.2 for a share of rows.",
+        ),
+    ] = "0.5",
     max_iter: Annotated[
         int | None, typer.Option("--max-iter", help="Most iterations or epochs.")
     ] = None,
@@ -101,6 +109,7 @@ def command(
     wanted.refuse_beside(parity, parity_weight)
     weight = parity_weight_of(parity, parity_weight)
     widths = parse_widths(hidden)
+    decided_above = parse_threshold(threshold, guaranteed=wanted.limits is not None)
     require_target(output, inputs=[data])
     # What is wrong with the options is said before torch is loaded.
     from fairsmooth.cli.output import say
@@ -116,6 +125,7 @@ def command(
         parity=parity,
         parity_weight=weight,
         group_weights=group_weights,
+        threshold=decided_above,
         random_state=seed,
         max_iter=max_iter,
     )

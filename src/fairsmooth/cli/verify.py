@@ -1,6 +1,9 @@
 """``fairsmooth verify``: the certificate again, by independent code; and an attempt to break it."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
@@ -9,7 +12,7 @@ import typer
 from fairsmooth.cli.options import Decimal, Encoding, Json, Seed, Separator
 from fairsmooth.cli.output import messages, print_json, print_lines, results
 from fairsmooth.exceptions import InputError
-from fairsmooth.verify import Verification, not_checked, verify
+from fairsmooth.verify import SUFFIX, Verification, model_inside, not_checked, verify
 
 if TYPE_CHECKING:
     from fairsmooth.attack import AttackResult, Target
@@ -20,7 +23,9 @@ _HOLDS, _BROKEN = "The certificate holds.", "The certificate does NOT hold."
 
 
 def command(
-    model: Annotated[Path | None, typer.Argument(help="A model file.")] = None,
+    model: Annotated[
+        Path | None, typer.Argument(help="A model file, or an .onnx file made of one.")
+    ] = None,
     guarantee: Annotated[
         Path | None, typer.Option("--guarantee", help="A guarantee of gaps to verify as well.")
     ] = None,
@@ -53,15 +58,18 @@ def command(
         return
     if not model.is_file():
         raise InputError(f"Expected a model file, found none at {model}.")
-    verification, verdict = _with_guarantee(verify(model), guarantee, model, data, how)
     found: tuple[AttackResult, ...] = ()
     saved = None
-    if attack_seconds > 0 and not verification.failures:
-        # Loaded when asked for: verifying needs no torch, attacking does.
-        from fairsmooth.attack import attack
-        from fairsmooth.persistence import read_model
+    with _model_file(model) as file:
+        verification, verdict = _with_guarantee(verify(model), guarantee, file, data, how)
+        if attack_seconds > 0 and not verification.failures:
+            # Loaded when asked for: verifying needs no torch, attacking does.
+            from fairsmooth.persistence import read_model
 
-        saved = read_model(model)
+            saved = read_model(file)
+    if saved is not None:
+        from fairsmooth.attack import attack
+
         with messages.status(f"attacking for {attack_seconds:g} s"):
             found = attack(
                 _target(saved), seconds=attack_seconds, box=_box(saved), random_state=seed
@@ -73,6 +81,18 @@ def command(
         _print(verification, found, saved)
         print_lines([_BROKEN] if broken else verdict)
     _exit(verification, broken=broken)
+
+
+@contextmanager
+def _model_file(model: Path) -> Iterator[Path]:
+    """Give the model file itself, or the one that an ONNX file carries."""
+    if model.suffix.lower() != SUFFIX:
+        yield model
+        return
+    with TemporaryDirectory() as folder:
+        inside = Path(folder) / "model"
+        inside.write_bytes(model_inside(model))
+        yield inside
 
 
 def _with_guarantee(

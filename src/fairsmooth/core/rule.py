@@ -234,6 +234,23 @@ class RuleHolder:
         return self._fitted.free_group_parameters
 
     @property
+    def coef_(self) -> Floats:
+        """Weights of a linear model, shape (1, d), as scikit-learn has them."""
+        return self._linear_parameters[None, :-1]
+
+    @property
+    def intercept_(self) -> Floats:
+        """Intercept of a linear model, shape (1,)."""
+        return self._linear_parameters[-1:]
+
+    @property
+    def _linear_parameters(self) -> Floats:
+        network = self._fitted.architecture
+        if not isinstance(network, Network) or network.hidden_layer_sizes:
+            raise AttributeError("Expected a linear model for coef_ and intercept_, got a network.")
+        return self._fitted.parameters
+
+    @property
     def certificate_(self) -> Certificate:
         """The certificate of ``group_parameters_``."""
         return self._fitted.certificate

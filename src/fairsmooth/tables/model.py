@@ -23,6 +23,8 @@ from fairsmooth.metrics import Audit
 from fairsmooth.persistence import read_model, save
 from fairsmooth.tables import scoring
 from fairsmooth.tables.auditing import SAME_TABLE, AuditedRows, known_rows
+from fairsmooth.tables.deciding import with_threshold
+from fairsmooth.tables.explained import explain_table
 from fairsmooth.tables.provenance import Provenance
 
 
@@ -223,9 +225,8 @@ class TableModel:
     ) -> Audit:
         """Measure accuracy and gaps on a table with sensitive columns, and labels if it has any.
 
-        Rows that are left out are counted in a warning.
-
-        ``strict`` and ``unknown`` are as in :meth:`fit`; ``shift`` adds shifted populations.
+        Rows that are left out are counted in a warning. ``strict`` and ``unknown`` are as in
+        :meth:`fit`; ``shift`` adds shifted populations.
         """
         frame = as_frame(table, text=self.text_columns)
         rows = self.audited(frame, unknown=unknown, strict=strict)
@@ -234,13 +235,13 @@ class TableModel:
                 warnings.warn(note, UserWarning, stacklevel=2)
         return rows.audit(self.classifier, shift=shift)
 
+    explain = explain_table
+    with_threshold = with_threshold
+
     def audited(
         self, table: pd.DataFrame, *, unknown: str | None = None, strict: bool = False
     ) -> AuditedRows:
-        """Return features, labels and groups of a table as an audit needs them.
-
-        Labels are None where the table has none.
-        """
+        """Return features, labels (None if it has none) and groups of a table for an audit."""
         known = self.provenance or Provenance.from_dict({})
         roles = self.roles or known.roles()
         rows = known_rows(table, replace(roles, drop=(), ids=()), known, strict=strict)

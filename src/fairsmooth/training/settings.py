@@ -12,6 +12,7 @@ from fairsmooth.training.decisions.limits import NAMES
 from fairsmooth.training.history import Report
 from fairsmooth.training.parity import PARITIES
 from fairsmooth.training.problem import GROUP_WEIGHTS
+from fairsmooth.training.threshold import wanted_rate
 
 LINKS = ("logistic", "probit")
 SOLVERS = ("auto", "lbfgs", "sgd", "adam")
@@ -92,7 +93,8 @@ class Settings:
             raise InputError(f"Expected calibrate True, False or 'auto', got {self.calibrate!r}.")
         self._check_parity()
         if isinstance(self.threshold, str):
-            _validate.one_of(("accuracy",), threshold=self.threshold)
+            if self.threshold != "accuracy":
+                wanted_rate(self.threshold)
         else:
             _validate.in_range(0.0, 1.0, threshold=self.threshold)
         self._check_tolerances()

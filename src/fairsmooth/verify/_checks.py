@@ -16,6 +16,7 @@ from fairsmooth.verify._json import canonical
 from fairsmooth.verify._model_file import Floats, ModelFile, read_model_file, was_a_model
 from fairsmooth.verify._trust import calibration, on_trust, smoothing
 from fairsmooth.verify.check import Check
+from fairsmooth.verify.graph import SUFFIX, verify_graph
 from fairsmooth.verify.verification import Verification
 
 
@@ -38,7 +39,8 @@ def verify(path: str | os.PathLike[str]) -> Verification:
     Parameters
     ----------
     path : path-like
-        The model file.
+        The model file, or an ONNX file made of one (its name ends in ``.onnx``), whose graph is
+        then compared with the model that it carries.
 
     Returns
     -------
@@ -64,6 +66,13 @@ def verify(path: str | os.PathLike[str]) -> Verification:
     fairsmooth.exceptions.ModelFileError: Expected a model file, got no-such-file, which is none:
     Expected a readable file, got: No such file or directory.
     """
+    if os.fspath(path).lower().endswith(SUFFIX):
+        return verify_graph(path, _verify_file)
+    return _verify_file(path)
+
+
+def _verify_file(path: str | os.PathLike[str]) -> Verification:
+    """Verify a model file."""
     try:
         model = read_model_file(path)
     except ModelFileError as error:

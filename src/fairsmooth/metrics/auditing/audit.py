@@ -82,6 +82,12 @@ class Audit:
         groups = pd.Series([record.group for record in self.records], dtype=object)
         return frame.assign(group=groups)
 
+    def to_metric_frame(self) -> Any:
+        """Return fairlearn's ``MetricFrame`` of the same decisions (extra ``compare``)."""
+        from fairsmooth.metrics.auditing.metric_frame import metric_frame
+
+        return metric_frame(self.records, self.groups)
+
     def summary(self) -> dict[str, Any]:
         """Return the headline numbers, as plain data.
 

@@ -20,7 +20,7 @@ from fairsmooth.training.decisions.limits import limits_of
 from fairsmooth.training.decisions.solve import install_fair_rule
 from fairsmooth.training.example import Example
 from fairsmooth.training.settings import Settings
-from fairsmooth.training.threshold import choose_threshold
+from fairsmooth.training.threshold import choose_threshold, threshold_at_rate, wanted_rate
 
 
 def finished(
@@ -36,7 +36,11 @@ def finished(
         rule = with_calibration(rule, X, y, settings)
     if isinstance(settings.threshold, str):
         scores = rule.scores(X.take(held_out), rule.parameters)
-        chosen = choose_threshold(scores, y[held_out], example.weights_of(held_out))
+        if settings.threshold == "accuracy":
+            chosen = choose_threshold(scores, y[held_out], example.weights_of(held_out))
+        else:
+            _refuse_weights(weights, f"threshold={settings.threshold!r}")
+            chosen = threshold_at_rate(scores, wanted_rate(settings.threshold))
         rule = replace(rule, threshold=chosen)
     return rule
 
