@@ -5,12 +5,12 @@ import json
 import os
 from dataclasses import fields
 from pathlib import Path
-from typing import Any
 
 from fairsmooth import _atomic
 from fairsmooth.core.architecture import Network
 from fairsmooth.core.labels import group_text
 from fairsmooth.core.rule import FittedRule
+from fairsmooth.data.encoders import Encoder
 from fairsmooth.data.encoding import TableEncoder
 from fairsmooth.exceptions import InputError
 from fairsmooth.export.columns import add_columns, input_kinds, require_known
@@ -58,15 +58,15 @@ def write_onnx(
     saved = read_model(model)
     rule = saved.classifier.rule_
     _require_writable(rule)
-    _require_columns(saved.encoder)
+    encoder = _known_encoder(saved.encoder)
     graph = Graph()
-    if encoded or saved.encoder is None:
+    if encoded or encoder is None:
         mean, square = _add_features(graph, rule)
     else:
-        require_known(saved.encoder.rules)
-        mean, square = add_columns(graph, saved.encoder, rule)
+        require_known(encoder.rules)
+        mean, square = add_columns(graph, encoder, rule)
     add_scores(graph, rule, mean, square)
-    metadata = _metadata(saved, Path(model), raw=not (encoded or saved.encoder is None))
+    metadata = _metadata(saved, Path(model), raw=not (encoded or encoder is None))
     written = graph.model(about=str(saved.classifier.certificate_), metadata=metadata)
     _atomic.write_bytes(path, written.SerializeToString(deterministic=True))
 
@@ -96,13 +96,15 @@ def _require_writable(rule: FittedRule) -> None:
             )
 
 
-def _require_columns(encoder: Any) -> None:
-    if encoder is not None and type(encoder) is not TableEncoder:
-        raise InputError(
-            f"Expected columns that are cut, scaled or coded, got {type(encoder).__name__}: "
-            "forecasts come from models that the graph does not hold. "
-            "Score with fairsmooth predict, or train with other --columns."
-        )
+def _known_encoder(encoder: Encoder | None) -> TableEncoder | None:
+    """Return the encoder if its columns have nodes; products and forecasts have none."""
+    if encoder is None or isinstance(encoder, TableEncoder):
+        return encoder
+    raise InputError(
+        f"Expected columns that are cut, scaled or coded, got {type(encoder).__name__}: "
+        "products of columns, and forecasts by other models, are not in the graph. "
+        "Score with fairsmooth predict, or train with other --columns."
+    )
 
 
 def _add_features(graph: Graph, rule: FittedRule) -> tuple[str, str]:
@@ -122,9 +124,10 @@ def describe_inputs(model: str | os.PathLike[str], *, encoded: bool = False) -> 
 
 
 def _inputs(saved: SavedModel, *, raw: bool) -> dict[str, str]:
-    if saved.encoder is None or not raw:
+    encoder = _known_encoder(saved.encoder)
+    if encoder is None or not raw:
         return {"features": f"{saved.classifier.n_features_in_} numbers"}
-    kinds = input_kinds(saved.encoder)
+    kinds = input_kinds(encoder)
     return {input_name(name): _TYPES[kind] for name, kind in kinds.items()}
 
 
