@@ -2,15 +2,24 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import Any
 
 from fairsmooth.datasets import entry
+from fairsmooth.experiments.beyond.tradeoff import CEILING, sighted
 from fairsmooth.experiments.declaration import Experiment
 from fairsmooth.experiments.run.field import taking_part
 from fairsmooth.experiments.run.job import Job
 from fairsmooth.experiments.run.profiles import ENCODINGS, Profile, thinned
 from fairsmooth.experiments.run.selection import EVERYTHING, Selection
-from fairsmooth.experiments.run.tradeoff import CEILINGS, ENTRANTS
+from fairsmooth.experiments.run.tradeoff import (
+    BLIND,
+    CEILING_BLIND,
+    CEILING_TOLD,
+    TOLD,
+    entries,
+    limits_of,
+)
 
 PARTITION, GROUP_RATIO = "partition", "group_ratio"
 
@@ -118,14 +127,17 @@ def _ceiling_points(experiment: Experiment, profile: Profile) -> Iterator[Point]
 
 
 def _tradeoff_points(experiment: Experiment, profile: Profile) -> Iterator[Point]:
-    for case in experiment.cases:
+    for case, told in product(experiment.cases, (False, True)):
         extra = _pairs(experiment.fixed[case])
-        for name in ENTRANTS:
-            budget: Any = {"max_rows": profile.max_rows, "quick": profile.quick, "extra": extra}
-            # A ceiling is computed from all rows, so that it has no trials.
-            for trial in range(1 if name in CEILINGS else profile.n_trials):
-                job = Job("tradeoff", case, "raw", trial, name, **budget)
-                yield Point(experiment.name, job, name)
+        budget: Any = {"max_rows": profile.max_rows, "quick": profile.quick, "extra": extra}
+        for trial in range(profile.first_trial, profile.first_trial + profile.n_trials):
+            job = Job("tradeoff", case, "raw", trial, TOLD if told else BLIND, **budget)
+            for shown in entries(limits_of(extra), told=told, quick=profile.quick):
+                yield Point(experiment.name, job, *shown)
+        # A ceiling is computed from all rows, so that it has no trials.
+        ceiling = CEILING_TOLD if told else CEILING_BLIND
+        job = Job("tradeoff", case, "raw", 0, ceiling, **budget)
+        yield Point(experiment.name, job, sighted(CEILING, told=told))
 
 
 def _pairs(settings: Any) -> tuple[tuple[str, Any], ...]:

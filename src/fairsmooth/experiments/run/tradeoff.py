@@ -1,108 +1,130 @@
-"""One method of the trade-off: chosen by cross-validation, fitted, measured once on the test part.
+"""One split of the trade-off, group-blind or told the group: everybody on the same columns.
 
-Columns are learned from the rows that a model is fitted on. ΔEO is the sum |ΔTPR| + |ΔFPR|.
+Forecasts are learned from the training part, out-of-fold on its own rows, and shared by all
+methods and candidates. ΔEO is the sum |ΔTPR| + |ΔFPR|.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from functools import lru_cache
 from typing import Any
 
-import numpy as np
 import pandas as pd
-from sklearn.ensemble import HistGradientBoostingClassifier
-from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
 from fairsmooth.datasets import FairDataset
+from fairsmooth.experiments.beyond.tradeoff import CEILING, sighted
 from fairsmooth.experiments.run.ceiling import count_cells, fair_ceiling
 from fairsmooth.experiments.run.columns import COLUMNS
 from fairsmooth.experiments.run.data import whole
+from fairsmooth.experiments.run.fit import reason_of
 from fairsmooth.experiments.run.job import Job
-from fairsmooth.experiments.run.tradeoff_candidates import METHODS, Candidate, candidates_of
+from fairsmooth.experiments.run.tradeoff_candidates import Candidate, Entrant, entrants
+from fairsmooth.experiments.run.tradeoff_choice import choose, judged, pooled
 from fairsmooth.metrics.rates import measure
+from fairsmooth.training.decisions.subspace import coarse_cells
 from fairsmooth.tuning import Limits
 
-FOLDS = 3
-CEILINGS = {
-    "ceiling, any rule of two forecasts": False,
-    "ceiling, any rule of two forecasts and the group †": True,
-}
-ENTRANTS = (*METHODS, *CEILINGS)
-_FORECAST_BINS = 25
+# What a job is about: a split, seen with or without the group, or the ceiling of all rows.
+BLIND, TOLD = "blind", "told"
+CEILING_BLIND, CEILING_TOLD = "ceiling blind", "ceiling told"
+# Cells of the forecasts with nearly as many rows each, from which the ceiling is computed.
+CEILING_CELLS = 512
+
+Figures = dict[str, Any]
 
 
-def trade_off(job: Job, _: Mapping[str, Any], method: None = None) -> dict[str, Any]:
-    """Return accuracy, gaps and certificate of one method, or of a ceiling."""
-    goals = dict(job.extra)
-    limits = Limits(goals["demographic_parity"], goals["equalized_odds_sum"], goals["epsilon"])
-    if job.contender in CEILINGS:
-        return {"measured": {"accuracy": _ceiling(job, limits)}}
-    train, test = whole(job.case, "raw", job.max_rows).split(random_state=job.trial)
-    candidates = candidates_of(job.contender, job.dataset, limits, quick=job.quick)
-    chosen = _choose(candidates, train, limits, job.trial)
-    part, rest = Parts(train, test).encoded(chosen.columns)
-    decide, epsilon = chosen.fit(part, job.trial)
-    return {"measured": {**measure(decide(rest), test.y, test.groups), "epsilon": epsilon}}
+def entries(limits: Limits, *, told: bool, quick: bool) -> Iterator[tuple[str, str, float | None]]:
+    """Yield method, axis and value of all that a split is to show: the chosen one first."""
+    for entrant in entrants(told=told):
+        name = sighted(entrant.name, told=told)
+        yield name, "", None
+        candidates = _few(entrant.candidates(limits), quick=quick)
+        if len(candidates) > 1:
+            yield from ((name, each.axis, each.value) for each in candidates)
 
 
-def _choose(
-    candidates: list[Candidate], train: FairDataset, limits: Limits, seed: int
-) -> Candidate:
-    """Return the candidate that is best on the rows left out of folds of the training part."""
+def trade_off(job: Job, _: Mapping[str, Any], method: None = None) -> Figures:
+    """Return every method's chosen candidate, then all candidates, measured on the test part."""
+    limits = limits_of(job.extra)
+    if job.contender in (CEILING_BLIND, CEILING_TOLD):
+        return _ceiling(job, limits)
+    told = job.contender == TOLD
+    split = whole(job.case, "raw", job.max_rows).split(random_state=job.trial)
+    parts = Parts(*(with_group(part) if told else part for part in split), seed=job.trial)
+    points: list[Figures] = []
+    for entrant in entrants(told=told):
+        try:
+            found = _measured(entrant, parts, limits, quick=job.quick)
+        except Exception as error:  # one that fails leaves the others their rows
+            found = [{"axis": "", "failed": reason_of(error)}]
+        points += [{"method": sighted(entrant.name, told=told), **each} for each in found]
+    return {"points": points}
+
+
+def limits_of(extra: tuple[tuple[str, Any], ...]) -> Limits:
+    """Return what the gaps may be."""
+    allowed = dict(extra)
+    return Limits(allowed["demographic_parity"], allowed["equalized_odds_sum"])
+
+
+def with_group(data: FairDataset) -> FairDataset:
+    """Return the rows with the sensitive attribute among the features."""
+    groups = data.groups
+    names = [groups.labels[code] for code in groups.codes]
+    return replace(data, X=data.X.assign(**{"the group": names}))
+
+
+def _measured(entrant: Entrant, parts: "Parts", limits: Limits, *, quick: bool) -> list[Figures]:
+    train, test = parts.encoded(entrant.columns)
+    candidates = _few(entrant.candidates(limits), quick=quick)
+    entries = [_entry(candidate, train, test, parts.seed) for candidate in candidates]
     if len(candidates) == 1:
-        return candidates[0]
-    decided = [np.empty_like(train.y) for _ in candidates]
-    epsilon = [0.0 for _ in candidates]
-    cells = 2 * train.groups.codes + train.y
-    folds = StratifiedKFold(FOLDS, shuffle=True, random_state=seed)
-    for kept, left in folds.split(cells, cells):
-        parts = Parts(train.take(kept), train.take(left))
-        for i, candidate in enumerate(candidates):
-            part, rest = parts.encoded(candidate.columns)
-            decide, bound = candidate.fit(part, seed)
-            decided[i][left], epsilon[i] = decide(rest), max(epsilon[i], bound or 0.0)
-    judged = [
-        {**measure(d, train.y, train.groups), "epsilon": e}
-        for d, e in zip(decided, epsilon, strict=True)
-    ]
-    excess = np.array([limits.excess(row) for row in judged])
-    order = np.lexsort((-np.array([row["accuracy"] for row in judged]), excess))
-    return candidates[int(order[0])]
+        return entries
+    inner = [judged(pooled(each, train, parts.seed), train) for each in candidates]
+    chosen = choose(inner, limits)
+    for entry, row in zip(entries, inner, strict=True):
+        entry |= {f"inner_{name}": value for name, value in row.items()}
+    picked = {**entries[chosen], "axis": "", "value": None}
+    picked["within"] = limits.excess(inner[chosen]) == 0.0
+    picked["chosen"] = f"{candidates[chosen].axis} {candidates[chosen].value:g}"
+    return [picked, *entries]
+
+
+def _few(candidates: list[Candidate], *, quick: bool) -> list[Candidate]:
+    return candidates[:: 5 if quick else 1]
+
+
+def _entry(candidate: Candidate, train: FairDataset, test: FairDataset, seed: int) -> Figures:
+    decide, figures = candidate.fit(train, seed)
+    found = measure(decide(test), test.y, test.groups)
+    return {"axis": candidate.axis, "value": candidate.value, **found, **figures}
 
 
 class Parts:
-    """Rows to fit on and rows to judge on, encoded once for all candidates."""
+    """Rows to fit on and rows to judge on, encoded once for all methods."""
 
-    def __init__(self, fitted: FairDataset, judged: FairDataset) -> None:
-        self.raw = fitted, judged
+    def __init__(self, train: FairDataset, test: FairDataset, *, seed: int) -> None:
+        self.raw, self.seed = (train, test), seed
         self.known: dict[str, tuple[FairDataset, FairDataset]] = {}
 
     def encoded(self, columns: str) -> tuple[FairDataset, FairDataset]:
         """Return both parts in these columns."""
         if columns not in self.known:
-            encode = COLUMNS[columns](self.raw[0].X)
-            fitted, judged = (replace(part, X=encode(part.X)) for part in self.raw)
-            self.known[columns] = fitted, judged
+            train, test = self.raw
+            own, encode = COLUMNS[columns](train, self.seed)
+            self.known[columns] = replace(train, X=own), replace(test, X=encode(test.X))
         return self.known[columns]
 
 
-def _ceiling(job: Job, limits: Limits) -> float:
-    """Return the best accuracy within the goals of any rule of two forecasts, in-sample."""
-    return fair_ceiling(
-        _forecast_cells(job.case, job.max_rows),
+def _ceiling(job: Job, limits: Limits) -> Figures:
+    """Return the best accuracy within the limits of any rule of the forecasts, in-sample."""
+    told = job.contender == CEILING_TOLD
+    data = whole(job.case, "raw", job.max_rows)
+    own, _ = COLUMNS["forecasts"](with_group(data) if told else data, job.trial)
+    cells = coarse_cells(own.to_numpy(), most=CEILING_CELLS)
+    accuracy = fair_ceiling(
+        count_cells(replace(data, X=pd.DataFrame({"cell": cells}))),
         limits.max_dp or 0.0,
         limits.max_eo or 0.0,
-        group_blind=not CEILINGS[job.contender],
+        group_blind=not told,
     )
-
-
-@lru_cache(maxsize=2)
-def _forecast_cells(case: str, max_rows: int | None) -> pd.DataFrame:
-    data = whole(case, "binned", max_rows)
-    forest = HistGradientBoostingClassifier(max_leaf_nodes=15, random_state=0)
-    forecasts = [
-        cross_val_predict(forest, data.X.to_numpy(), target, cv=5, method="predict_proba")[:, 1]
-        for target in (data.y, data.groups.codes)
-    ]
-    bins = [pd.qcut(each, _FORECAST_BINS, labels=False, duplicates="drop") for each in forecasts]
-    return count_cells(replace(data, X=pd.DataFrame(np.column_stack(bins))))
+    return {"points": [{"method": sighted(CEILING, told=told), "axis": "", "accuracy": accuracy}]}
