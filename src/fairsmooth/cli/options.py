@@ -38,7 +38,11 @@ Ids = Annotated[
     typer.Option("--id", help="Column that names a row: not used, but carried along; repeatable."),
 ]
 Columns = Annotated[
-    str, typer.Option("--columns", help="What becomes of numbers: auto, binned or standardised.")
+    str,
+    typer.Option(
+        "--columns",
+        help="What becomes of columns: auto, binned, standardised, forecasts or label-forecast.",
+    ),
 ]
 TestSize = Annotated[float, typer.Option("--test-size", help="Share of rows held out.")]
 Seed = Annotated[

@@ -128,11 +128,8 @@ def _target(saved: "SavedModel") -> "Target":
 
 
 def _box(saved: "SavedModel") -> tuple[Any, Any] | None:
-    """Return the box of the features: a binned table has indicators only."""
-    if saved.encoder is None or saved.encoder.numeric != "binned":
-        return None
-    width = saved.classifier.n_features_in_
-    return np.zeros(width), np.ones(width)
+    """Return the box of the features, where they are indicators or forecasts."""
+    return None if saved.encoder is None else saved.encoder.bounds
 
 
 def _print(

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from fairsmooth._types import Floats
 from fairsmooth.core.certificate import Certificate
 from fairsmooth.exceptions import InputError
 from fairsmooth.persistence.fields import (
@@ -25,7 +26,7 @@ from fairsmooth.persistence.table import ROLES, read_table
 from fairsmooth.persistence.versions import to_present
 
 if TYPE_CHECKING:
-    from fairsmooth.data.encoding import TableEncoder
+    from fairsmooth.data.encoders import Encoder
 
 LINKS = ("logistic", "probit")
 CENTERS = ("mean", "ball")
@@ -54,7 +55,7 @@ class Description:
         Labels of the groups, and of the negative and the positive class.
     certificate : Certificate
         As stated; whether it is true is for the weights to say.
-    encoder : TableEncoder or None
+    encoder : TableEncoder, ForecastEncoder or None
     table : mapping or None
     """
 
@@ -63,7 +64,7 @@ class Description:
     groups: tuple[Any, ...]
     classes: tuple[Any, Any]
     certificate: Certificate
-    encoder: "TableEncoder | None"
+    encoder: "Encoder | None"
     table: Mapping[str, Any] | None
 
     @property
@@ -74,15 +75,15 @@ class Description:
         return rule
 
 
-def parse(text_of_file: str) -> Description:
-    """Read the description of a file of any format."""
+def parse(text_of_file: str, tensors: Mapping[str, Floats]) -> Description:
+    """Read the description of a file of any format; forecasters are among its tensors."""
     plain = json.loads(text_of_file)
     # One spelling: no key twice, no NaN, nothing that another reader would take otherwise.
     require(canonical(plain) == text_of_file, "canonical JSON", "another spelling")
-    return read_description(to_present(an_object(plain, "the description")))
+    return read_description(to_present(an_object(plain, "the description")), tensors)
 
 
-def read_description(plain: Object) -> Description:
+def read_description(plain: Object, tensors: Mapping[str, Floats]) -> Description:
     """Check a description of the present format, entry by entry."""
     plain = object_with(plain, "the description", required=_KEYS)
     text(plain["library"], "library")
@@ -94,7 +95,7 @@ def read_description(plain: Object) -> Description:
     _smoothing(plain["smoothing"], architecture.exact, architecture.layered)
     groups = labels(plain["groups"], "groups")
     classes = _classes(plain["classes"])
-    encoder = _encoder(plain["encoder"])
+    encoder = _encoder(plain["encoder"], tensors)
     _features(plain["features"], architecture.n_features, encoder)
     table = read_table(plain["table"])
     if table is not None and "positive" in table:
@@ -132,16 +133,16 @@ def _classes(value: Any) -> tuple[Any, Any]:
     return found[0], found[1]
 
 
-def _encoder(value: Any) -> "TableEncoder | None":
+def _encoder(value: Any, tensors: Mapping[str, Floats]) -> "Encoder | None":
     if value is None:
         return None
     # Loaded when there is one: encoding needs pandas.
-    from fairsmooth.data.encoding import TableEncoder
+    from fairsmooth.data.encoders import read_encoder
 
-    return TableEncoder.from_dict(an_object(value, "the encoder"))
+    return read_encoder(an_object(value, "the encoder"), tensors)
 
 
-def _features(value: Any, n_features: int | None, encoder: "TableEncoder | None") -> None:
+def _features(value: Any, n_features: int | None, encoder: "Encoder | None") -> None:
     features = object_with(value, "features", required=("count", "names"))
     count = whole(features["count"], "the number of features", least=1)
     require(n_features in (None, count), f"{n_features} features, as the architecture has", count)

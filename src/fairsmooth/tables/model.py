@@ -4,7 +4,7 @@ import os
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import pandas as pd
@@ -12,7 +12,8 @@ from torch import nn
 
 from fairsmooth import _validate
 from fairsmooth.core.certificate import Certificate
-from fairsmooth.data.encoding import UNKNOWN, TableEncoder
+from fairsmooth.data.encoders import Encoder
+from fairsmooth.data.encoding import UNKNOWN
 from fairsmooth.data.frames import as_frame
 from fairsmooth.data.roles import Roles
 from fairsmooth.estimator import FairSmoothClassifier
@@ -23,6 +24,9 @@ from fairsmooth.tables import scoring
 from fairsmooth.tables.auditing import SAME_TABLE, AuditedRows, known_rows
 from fairsmooth.tables.provenance import Provenance
 
+if TYPE_CHECKING:
+    from fairsmooth.columns import Forecasts
+
 
 @dataclass(frozen=True)
 class TableModel:
@@ -32,7 +36,7 @@ class TableModel:
     ----------
     classifier : FairSmoothClassifier
         Fitted.
-    encoder : TableEncoder or None
+    encoder : TableEncoder, ForecastEncoder or None
         Turns the table's columns into the classifier's features.
     roles : Roles or None
         Which column plays which part; None if the file does not say.
@@ -56,7 +60,7 @@ class TableModel:
     """
 
     classifier: FairSmoothClassifier
-    encoder: TableEncoder | None = None
+    encoder: Encoder | None = None
     roles: Roles | None = None
     provenance: Provenance | None = None
     guarantee: GapGuarantee | None = None
@@ -72,7 +76,7 @@ class TableModel:
         positive: Any = None,
         ids: Sequence[str] = (),
         drop: Sequence[str] = (),
-        columns: str = "auto",
+        columns: "str | Forecasts" = "auto",
         classifier: FairSmoothClassifier | None = None,
         guarantee: Limits | None = None,
         test_size: float = 0.3,
@@ -97,8 +101,10 @@ class TableModel:
             such as 0 and 1, or no and yes.
         ids, drop : sequences of str
             Columns that name rows, and columns not to use.
-        columns : {"auto", "binned", "standardised"}
-            What becomes of numeric columns.
+        columns : {"auto", "binned", "standardised", "forecasts", "label-forecast"} or Forecasts
+            What becomes of the columns: one feature or more each, numbers cut into intervals
+            or standardised; or forecasts of label and group, of the label alone, or with
+            settings of your own.
         classifier : FairSmoothClassifier, optional
             Its settings are used; it is not changed. If it is left out, groups weigh by
             their share of the rows.
@@ -286,8 +292,7 @@ class TableModel:
             )
         encoder = self.encoder
         if unknown is not None:
-            _validate.one_of(UNKNOWN, unknown=unknown)
-            encoder = replace(encoder, unknown=unknown)
+            encoder = encoder.with_unknown(unknown)
         return encoder.transform_rows(table)
 
     def _labels(self) -> tuple[Any, Any]:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pandas as pd
 
+from fairsmooth.columns import Forecasts
 from fairsmooth.data.roles import Roles
 from fairsmooth.tables.fitting import Fitted, Parts
 from fairsmooth.tuning import Limits, SearchSpace, Tuned, tune
@@ -43,7 +44,7 @@ def search_table(
     test_size: float,
     seed: int,
     callback: Callable[[int], None],
-    columns: str = "auto",
+    columns: str | Forecasts = "auto",
     strict: bool = False,
 ) -> Searched:
     """Search on the training part, then audit the chosen model on the test part, once."""
