@@ -8,11 +8,16 @@ from torch import nn
 
 from fairsmooth._types import Floats, Labels
 from fairsmooth.classifier import RuleClassifier
-from fairsmooth.core.architecture import ModuleNetwork
+from fairsmooth.core.architecture import ModuleNetwork, Network
 from fairsmooth.core.build import AnyNetwork, build
+from fairsmooth.core.certificate import certify
 from fairsmooth.core.module_checks import require_one_logit_per_row
 from fairsmooth.core.rule import FittedRule
 from fairsmooth.data.groups import Groups
+from fairsmooth.exceptions import InputError
+from fairsmooth.training.decisions.calibration import fit_calibration
+from fairsmooth.training.decisions.limits import limits_of
+from fairsmooth.training.decisions.solve import install_fair_rule
 from fairsmooth.training.fit import train
 from fairsmooth.training.history import Report, TrainingStep
 from fairsmooth.training.settings import LINKS, SMOOTHINGS, SOLVERS, Settings
@@ -161,6 +166,8 @@ class FairSmoothClassifier(RuleClassifier):
         parity: str | None = None,
         parity_weight: float = 0.0,
         parity_tolerance: tuple[float, float] = (0.0, 0.0),
+        parity_solver: str = "surrogate",
+        calibrate: bool | str = "auto",
         group_weights: str = "equal",
         center: str = "mean",
         solver: str = "auto",
@@ -190,6 +197,8 @@ class FairSmoothClassifier(RuleClassifier):
         self.parity = parity
         self.parity_weight = parity_weight
         self.parity_tolerance = parity_tolerance
+        self.parity_solver = parity_solver
+        self.calibrate = calibrate
         self.group_weights = group_weights
         self.center = center
         self.solver = solver
@@ -251,21 +260,60 @@ class FairSmoothClassifier(RuleClassifier):
             hidden_layer_sizes=self.hidden_layer_sizes,
             activation=self.activation,
         )
+        if isinstance(architecture, ModuleNetwork) and settings.decisions:
+            raise InputError(
+                "Expected a linear model or hidden_layer_sizes with parity_solver='decisions', got "
+                "a module, whose last layer is not known. Use parity_solver='surrogate'."
+            )
         if isinstance(architecture, ModuleNetwork):
             require_one_logit_per_row(architecture, torch.from_numpy(X))
         names = getattr(self, "feature_names_in_", None)
         result = train(architecture, X, y, groups, settings=settings, names=names)
         self.history_ = result.history
         self.n_iter_ = len(result.history)
-        self.set_parameters(
-            architecture,
-            result.group_parameters,
-            free_group_parameters=result.free_group_parameters,
-        )
+        free = result.free_group_parameters
+        self.set_parameters(architecture, result.group_parameters, free_group_parameters=free)
+        if settings.decisions:
+            self._install(X, y, groups, settings)
+        if settings.calibrated:
+            self._calibrate(X, y, groups, settings)
         if isinstance(self.threshold, str):
             held_out = result.held_out
             chosen = choose_threshold(self._scores(X[held_out]), y[held_out])
             self.rule_ = replace(self.rule_, threshold=chosen)
+
+    def _install(self, X: Floats, y: Labels, groups: Groups, settings: Settings) -> None:
+        """Shift all groups' parameters alike, so that overall decisions keep the limits."""
+        rule = self.rule_
+        assert isinstance(rule.architecture, Network) and settings.parity is not None
+        shifted = install_fair_rule(
+            rule.architecture,
+            rule.group_parameters,
+            X,
+            y,
+            groups,
+            limits=limits_of(settings.parity, settings.parity_tolerance),
+            sigma=rule.sigma,
+            center=rule.center,
+            score=lambda parameters, rows: rule.smooth_scores(rows, parameters),
+            seed=settings.seed,
+        )
+        free = rule.free_group_parameters
+        self.set_parameters(rule.architecture, shifted, free_group_parameters=free)
+
+    def _calibrate(self, X: Floats, y: Labels, groups: Groups, settings: Settings) -> None:
+        """Put the map through which scores become probabilities; decisions stay as they are."""
+        rule = self.rule_
+        calibration = fit_calibration(rule.smooth_scores(X, rule.parameters), y)
+        slope, labels = calibration.slope, rule.certificate.groups
+        certificate = certify(
+            rule.group_parameters, sigma=rule.sigma, groups=labels, center=rule.center, slope=slope
+        )
+        # Decisions of an installed rule are those at 1/2 before the map.
+        threshold = calibration.half if settings.decisions else rule.threshold
+        self.rule_ = replace(
+            rule, calibration=calibration, certificate=certificate, threshold=threshold
+        )
 
     def _settings(self) -> Settings:
         names = Settings.__dataclass_fields__.keys() - {"seed", "hold_out"}

@@ -33,3 +33,7 @@ class NoGuarantee(FairSmoothError):
     def __init__(self, message: str, guarantee: object = None) -> None:
         super().__init__(message)
         self.guarantee = guarantee
+
+
+class ConstantRuleWarning(UserWarning):
+    """Within the limits on the gaps, nothing better than one decision for everybody was found."""

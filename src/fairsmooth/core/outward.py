@@ -91,6 +91,19 @@ def _widened(norms: Floats, exponents: Any, *, n_terms: int) -> Floats:
         return np.nextafter(np.ldexp(norms * margin, exponents), np.inf)
 
 
+def quotient_down(value: float, divisor: float) -> float:
+    """Return at most ``value / divisor`` for positive numbers; exactly ``value`` for 1.
+
+    Examples
+    --------
+    >>> quotient_down(0.5, 1.0), quotient_down(1.0, 3.0) < 1.0 / 3.0
+    (0.5, True)
+    """
+    if divisor == 1.0 or value == 0.0:
+        return value
+    return math.nextafter(value / divisor, 0.0)
+
+
 def lipschitz_up(distance: float, sigma: float, *, share: float = 1.0) -> float:
     r"""Return an upper bound on :math:`r / (\sqrt{2\pi}\sigma)`, the bound of Lemma 2.
 

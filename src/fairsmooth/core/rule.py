@@ -9,6 +9,7 @@ import numpy as np
 from fairsmooth._types import Floats
 from fairsmooth.core.architecture import Network
 from fairsmooth.core.build import AnyNetwork
+from fairsmooth.core.calibration import Calibration
 from fairsmooth.core.certificate import Certificate, certify
 from fairsmooth.core.few_rows import FEW, few_linear_scores
 from fairsmooth.core.parameters import CENTERS
@@ -41,7 +42,9 @@ class FittedRule:
     threshold : float
         Scores above it are decided positive.
     certificate : Certificate
-        Of ``group_parameters``.
+        Of ``group_parameters``, and of the slope of the calibration.
+    calibration : Calibration or None
+        The map that every smooth score goes through, overall and groups' own.
     """
 
     architecture: AnyNetwork
@@ -55,6 +58,7 @@ class FittedRule:
     center: str
     threshold: float
     certificate: Certificate
+    calibration: Calibration | None = None
 
     @classmethod
     def of(
@@ -68,10 +72,12 @@ class FittedRule:
     ) -> "FittedRule":
         """Average the groups' parameters, certify the average, and freeze it all.
 
-        ``options`` are ``sigma``, ``link``, ``smoothing``, ``n_draws``, ``center`` and
-        ``threshold``.
+        ``options`` are ``sigma``, ``link``, ``smoothing``, ``n_draws``, ``center``,
+        ``threshold`` and ``calibration``.
         """
         stacked = read_only(group_parameters)
+        calibration = options.get("calibration")
+        slope = 1.0 if calibration is None else calibration.slope
         sigma, center = float(options.pop("sigma")), str(options.pop("center"))
         return cls(
             architecture=architecture,
@@ -82,12 +88,19 @@ class FittedRule:
             ),
             sigma=sigma,
             center=center,
-            certificate=certify(stacked, sigma=sigma, groups=groups, center=center),
+            certificate=certify(
+                stacked, sigma=sigma, groups=groups, center=center, slope=slope
+            ),
             **options,
         )
 
     def scores(self, X: Floats, parameters: Floats) -> Floats:
-        """Return the smooth score of every row, for the overall or a group's parameters."""
+        """Return the score of every row, for the overall or a group's parameters."""
+        smooth = self.smooth_scores(X, parameters)
+        return smooth if self.calibration is None else self.calibration.apply(smooth)
+
+    def smooth_scores(self, X: Floats, parameters: Floats) -> Floats:
+        """Return the smooth score of every row, before calibration."""
         scores = None
         if self._has_short_way(X):
             scores = few_linear_scores(parameters, X, sigma=self.sigma, link=self.link)
@@ -102,10 +115,13 @@ class FittedRule:
         smoothing gives both.
         """
         scores, computed = self._smooth(X, self.parameters, return_interval=True)
-        if self._has_short_way(X) or self._intervals_have_their_own_draws:
-            scores = self.scores(X, self.parameters)  # to the last digit
         _numbers(scores)
         low, high = np.clip(computed, 0.0, 1.0).T
+        if self.calibration is not None:
+            scores = self.calibration.apply(scores)
+            low, high = self.calibration.outward(low, high)
+        if self._has_short_way(X) or self._intervals_have_their_own_draws:
+            scores = self.scores(X, self.parameters)  # to the last digit
         certificate = self.certificate
         by_group = [
             np.column_stack(
@@ -170,6 +186,11 @@ class RuleHolder:
     def certificate_(self) -> Certificate:
         """The certificate of ``group_parameters_``."""
         return self._fitted.certificate
+
+    @property
+    def calibration_(self) -> Calibration | None:
+        """The map that every smooth score goes through, if there is one."""
+        return self._fitted.calibration
 
     @property
     def architecture_(self) -> AnyNetwork:
