@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from itertools import product
 from typing import Any
 
 from fairsmooth.datasets import entry
@@ -12,14 +11,7 @@ from fairsmooth.experiments.run.field import taking_part
 from fairsmooth.experiments.run.job import Job
 from fairsmooth.experiments.run.profiles import ENCODINGS, Profile, thinned
 from fairsmooth.experiments.run.selection import EVERYTHING, Selection
-from fairsmooth.experiments.run.tradeoff import (
-    BLIND,
-    CEILING_BLIND,
-    CEILING_TOLD,
-    TOLD,
-    entries,
-    limits_of,
-)
+from fairsmooth.experiments.run.tradeoff import ALL_ROWS, SPLIT, entries, limits_of
 
 PARTITION, GROUP_RATIO = "partition", "group_ratio"
 
@@ -127,17 +119,17 @@ def _ceiling_points(experiment: Experiment, profile: Profile) -> Iterator[Point]
 
 
 def _tradeoff_points(experiment: Experiment, profile: Profile) -> Iterator[Point]:
-    for case, told in product(experiment.cases, (False, True)):
+    for case in experiment.cases:
         extra = _pairs(experiment.fixed[case])
         budget: Any = {"max_rows": profile.max_rows, "quick": profile.quick, "extra": extra}
         for trial in range(profile.first_trial, profile.first_trial + profile.n_trials):
-            job = Job("tradeoff", case, "raw", trial, TOLD if told else BLIND, **budget)
-            for shown in entries(limits_of(extra), told=told, quick=profile.quick):
+            job = Job("tradeoff", case, "raw", trial, SPLIT, **budget)
+            for shown in entries(job.dataset, limits_of(extra), quick=profile.quick):
                 yield Point(experiment.name, job, *shown)
         # A ceiling is computed from all rows, so that it has no trials.
-        ceiling = CEILING_TOLD if told else CEILING_BLIND
-        job = Job("tradeoff", case, "raw", 0, ceiling, **budget)
-        yield Point(experiment.name, job, sighted(CEILING, told=told))
+        job = Job("tradeoff", case, "raw", 0, ALL_ROWS, **budget)
+        for told in (False, True):
+            yield Point(experiment.name, job, sighted(CEILING, told=told))
 
 
 def _pairs(settings: Any) -> tuple[tuple[str, Any], ...]:

@@ -20,7 +20,8 @@ from fairsmooth.experiments.run.tradeoff_candidates import Candidate
 from fairsmooth.metrics.rates import group_rates_of, measure
 from fairsmooth.tuning import Limits
 
-FOLDS = 3
+# Folds of the training part: fewer where there are rows enough.
+FEW_ROWS, FOLDS_OF_FEW, FOLDS = 10_000, 3, 2
 # Rows of the training part for every row of the test part.
 RATIO = (1.0 - TEST_SIZE) / TEST_SIZE
 
@@ -29,7 +30,8 @@ def pooled(candidate: Candidate, train: FairDataset, seed: int) -> NDArray[Any]:
     """Return the decision on every row by a fit that did not see it."""
     decided = np.empty_like(train.y)
     cells = 2 * train.groups.codes + train.y
-    folds = StratifiedKFold(FOLDS, shuffle=True, random_state=seed)
+    n_folds = FOLDS_OF_FEW if len(train) < FEW_ROWS else FOLDS
+    folds = StratifiedKFold(n_folds, shuffle=True, random_state=seed)
     for kept, left in folds.split(cells, cells):
         decide, _ = candidate.fit(train.take(kept), seed)
         decided[left] = decide(train.take(left))
