@@ -1,6 +1,7 @@
 """Make the tables of README and docs from results and declarations, so that none is typed."""
 
 import json
+import math
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -194,6 +195,41 @@ def guaranteed_accuracy() -> str:
     return _table([*header, "gap of decisions", "largest", "seconds"], lines)
 
 
+def attack_linear() -> str:
+    """Return what the attack finds and proves for random linear models, by kind."""
+    rows = [row for row in _results("attack")["rows"] if "models" in row]
+    shares = ("least share searched", "least share proved")
+    lines = [
+        [
+            row["models"],
+            str(row["number"]),
+            # Cut off, not rounded: a share that is not reached is not shown as reached.
+            *(f"{math.floor(row[name] * 1e4) / 1e4:.4f}" for name in shares),
+            str(row["proved to 99 %"]),
+            f"{row['longest seconds']:.2f}",
+        ]
+        for row in rows
+    ]
+    header = ["models", "number", "least share of the supremum searched", "least share proved"]
+    return _table([*header, "proved to 99 %", "longest, seconds"], lines)
+
+
+def attack_networks() -> str:
+    """Return what the search finds for networks in the time that it is granted."""
+    lines = [
+        [
+            row["network"],
+            f"{row['seconds granted']:.0f}",
+            f"{row['seconds used']:.1f}",
+            _short(row["largest gap"]),
+            f"{row['share of bound']:.2f}",
+        ]
+        for row in _results("attack")["rows"]
+        if "network" in row
+    ]
+    return _table(["network", "seconds granted", "used", "largest gap", "share of bound"], lines)
+
+
 BLOCKS: dict[str, Callable[[], str]] = {
     "tradeoff-short": tradeoff_short,
     "tradeoff-full": tradeoff_full,
@@ -207,6 +243,8 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "guarantee-goals": guarantee_goals,
     "train-guarantee": train_guarantee,
     "guaranteed-accuracy": guaranteed_accuracy,
+    "attack-linear": attack_linear,
+    "attack-networks": attack_networks,
 }
 
 

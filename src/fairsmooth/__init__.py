@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from fairsmooth.guarantees import GapGuarantee, GapMonitor, Limits, guarantee_gaps
     from fairsmooth.tuning import tune
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "Certificate",

@@ -4,13 +4,14 @@ import os
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
 from torch import nn
 
 from fairsmooth import _validate
+from fairsmooth.columns import Forecasts
 from fairsmooth.core.certificate import Certificate
 from fairsmooth.data.encoders import Encoder
 from fairsmooth.data.encoding import UNKNOWN
@@ -23,9 +24,6 @@ from fairsmooth.persistence import read_model, save
 from fairsmooth.tables import scoring
 from fairsmooth.tables.auditing import SAME_TABLE, AuditedRows, known_rows
 from fairsmooth.tables.provenance import Provenance
-
-if TYPE_CHECKING:
-    from fairsmooth.columns import Forecasts
 
 
 @dataclass(frozen=True)
@@ -76,7 +74,7 @@ class TableModel:
         positive: Any = None,
         ids: Sequence[str] = (),
         drop: Sequence[str] = (),
-        columns: "str | Forecasts" = "auto",
+        columns: str | Forecasts = "auto",
         classifier: FairSmoothClassifier | None = None,
         guarantee: Limits | None = None,
         test_size: float = 0.3,
@@ -102,9 +100,8 @@ class TableModel:
         ids, drop : sequences of str
             Columns that name rows, and columns not to use.
         columns : {"auto", "binned", "standardised", "forecasts", "label-forecast"} or Forecasts
-            What becomes of the columns: one feature or more each, numbers cut into intervals
-            or standardised; or forecasts of label and group, of the label alone, or with
-            settings of your own.
+            What becomes of numbers; or forecasts of label and group, or of the label alone,
+            instead of all columns.
         classifier : FairSmoothClassifier, optional
             Its settings are used; it is not changed. If it is left out, groups weigh by
             their share of the rows.

@@ -11,6 +11,7 @@ from fairsmooth.exceptions import ModelFileError
 from fairsmooth.verify._bounds import DISTANCE, LIPSCHITZ, TOTAL_VARIATION, Bound
 from fairsmooth.verify._description import BY_GROUP, Description, parse_description
 from fairsmooth.verify._exact import Geometry, measure
+from fairsmooth.verify._forecasters import check_forecasters
 from fairsmooth.verify._json import canonical
 from fairsmooth.verify._model_file import Floats, ModelFile, read_model_file, was_a_model
 from fairsmooth.verify._trust import on_trust, smoothing
@@ -76,6 +77,7 @@ def verify(path: str | os.PathLike[str]) -> Verification:
     try:
         description = parse_description(model.description)
         group_parameters, parameters = _weights(model, description)
+        forecasters = _forecasters(model, description)
     except ModelFileError as error:
         return Verification((*opening, Check("description", False, str(error))))
     n_groups, n_parameters = group_parameters.shape
@@ -87,6 +89,7 @@ def verify(path: str | os.PathLike[str]) -> Verification:
             _overall(geometry, description),
             _statement(description, n_parameters),
             *_numbers(geometry, description),
+            *forecasters,
             smoothing(description),
             *on_trust(description),
         )
@@ -107,8 +110,11 @@ def _weights(model: ModelFile, description: Description) -> tuple[Floats, Floats
     shapes = {"group_parameters": (groups, length), "parameters": (length,)}
     if "free_group_parameters" in model.tensors:
         shapes["free_group_parameters"] = (groups, length)
+    forecasters = description.rule.forecasters
+    beside = set() if forecasters is None else forecasters.names
     for name, tensor in model.tensors.items():
         fixed = description.rule.is_module and name.startswith(("buffer.", "frozen."))
+        fixed = fixed or name in beside
         if name not in shapes and not fixed:
             raise ModelFileError(f"Expected no other tensors, got {name!r}.")
         if not np.isfinite(tensor).all():
@@ -118,6 +124,11 @@ def _weights(model: ModelFile, description: Description) -> tuple[Floats, Floats
         if found != shape:
             raise ModelFileError(f"Expected {name!r} of shape {shape}, got {found}.")
     return model.tensors["group_parameters"], model.tensors["parameters"]
+
+
+def _forecasters(model: ModelFile, description: Description) -> tuple[Check, ...]:
+    found = description.rule.forecasters
+    return () if found is None else (check_forecasters(found, model.tensors),)
 
 
 def _overall(geometry: Geometry, description: Description) -> Check:

@@ -4,6 +4,7 @@ from itertools import pairwise
 from typing import Any
 
 from fairsmooth.verify._fields import require
+from fairsmooth.verify._forecasters import read_forecasters
 
 
 def n_features_of(encoder: Any) -> int | None:
@@ -16,6 +17,10 @@ def n_features_of(encoder: Any) -> int | None:
     """
     if encoder is None:
         return None
+    forecasters = read_forecasters(encoder)
+    if forecasters is not None:
+        n_features_of(encoder["inputs"])
+        return forecasters.n_features
     columns = encoder.get("columns") if isinstance(encoder, dict) else None
     require(isinstance(columns, list) and bool(columns), "an encoder with columns", encoder)
     counts, names = [], []

@@ -58,6 +58,11 @@ def on_trust(description: Description) -> Iterator[Check]:
     yield not_checked(
         "columns", f"taken on trust: which column each of {rule.n_features} features is{source}"
     )
+    if rule.forecasters is not None:
+        yield not_checked(
+            "forecasts",
+            "taken on trust: that they forecast well; the certificate holds whatever they say",
+        )
     if rule.is_module:
         yield not_checked(
             "module", "its code is not in the file; loading compares classes, names and shapes"

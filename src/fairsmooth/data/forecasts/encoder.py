@@ -1,7 +1,7 @@
 """ForecastEncoder: from a table to forecasts of label and group, recombined into few columns."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -21,10 +21,12 @@ from fairsmooth.exceptions import InputError
 KIND = "forecasts"
 PREFIX = "forecast."
 MOST_GROUPS = 1000
+# Forecasts of a rare group hardly vary; a smaller scale would blow up the few that do.
+LEAST_SCALE = 1e-3
 _KEYS = {"kind", "inputs", "groups", "reference", "centre", "scale"}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ForecastEncoder:
     r"""Two fitted forecasters and the columns made from them; :class:`Forecasts` learns one.
 
@@ -59,7 +61,7 @@ class ForecastEncoder:
     reference: int
     centre: tuple[float, ...]
     scale: tuple[float, ...]
-    notes: tuple[str, ...] = field(default=(), compare=False)
+    notes: tuple[str, ...] = ()
 
     @property
     def columns(self) -> list[str]:
@@ -207,7 +209,8 @@ class ForecastEncoder:
         reference = checks.whole(plain["reference"], 0, max(len(groups) - 1, 0))
         centre, scale = (tuple(map(checks.finite, plain[name])) for name in ("centre", "scale"))
         n_columns = 2 * len(groups) - 1 if has_group else 1
-        if not len(centre) == len(scale) == n_columns or min(scale) <= 0.0:
+        fits = len(centre) == len(scale) == n_columns
+        if not fits or min(scale) < LEAST_SCALE or max(map(abs, centre)) > 1.0:
             raise ValueError(f"{n_columns} columns with centres {centre} and scales {scale}")
         size = len(inputs.rules)
         label = Forest.from_tensors(part_of(tensors, "label"), n_features=size, n_classes=2)

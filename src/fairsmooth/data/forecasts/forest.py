@@ -16,12 +16,14 @@ Levels = NDArray[np.int16]
 FEATURE, THRESHOLD, LEFT, RIGHT, VALUE = range(5)
 ENTRIES = 5
 PARTS = ("nodes", "roots", "baseline")
-MOST_NODES, MOST_TREES, MOST_LEVEL = 2_000_000, 100_000, 2**15 - 1
+MOST_NODES, MOST_TREES, MOST_DEPTH, MOST_LEVEL = 2_000_000, 100_000, 1000, 2**15 - 1
+# No sum of so many values of this size overflows.
+MOST_VALUE = 1e9
 # So many pairs of a row and a tree are looked up at a time: few enough to stay in the cache.
 _PAIRS = 2**15
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Forest:
     r"""Sums of trees, one sum per output; a file may hold it, since it is data and not code.
 
@@ -168,7 +170,12 @@ class Forest:
                 raise ValueError(f"{name} of a forest with something else than finite float64")
         _require_nodes(nodes, n_features)
         _require_whole(roots, 0, len(nodes) - 1, "a root of a forest outside its nodes")
-        return cls(nodes, roots, baseline)
+        if max(np.abs(baseline).max(), np.abs(nodes[:, VALUE]).max()) > MOST_VALUE:
+            raise ValueError("a value in a forest that is no log-odds")
+        forest = cls(nodes, roots, baseline)
+        if forest._depths.max() > MOST_DEPTH:
+            raise ValueError(f"a tree of more than {MOST_DEPTH} levels")
+        return forest
 
 
 def to_probabilities(scores: Floats) -> Floats:

@@ -51,7 +51,8 @@ def read_levels(inputs: TableEncoder, frame: Any) -> tuple[Levels, list[Fault]]:
         bad = unscorable(rule, codes, inputs.unknown)
         if bad.any():
             faults.append((rule, table[rule.name], codes, bad))
-        levels[:, place] = np.where(codes < 0, MOST_LEVEL, codes)
+        levels[:, place] = codes
+        levels[codes < 0, place] = MOST_LEVEL
     return levels, faults
 
 

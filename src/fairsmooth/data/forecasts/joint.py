@@ -34,7 +34,7 @@ def to_columns(joint: Floats, reference: int) -> Floats:
     """Return the columns of joint forecasts, shape (n, 2K - 1), before scaling."""
     others = np.delete(joint, reference, axis=1)
     positive = joint[:, :, 1].sum(axis=1)
-    return np.hstack([positive[:, None], others.reshape(len(joint), -1)])
+    return np.hstack([positive[:, None], others.reshape(len(joint), 2 * others.shape[1])])
 
 
 def linear_map(n_groups: int, reference: int) -> tuple[Floats, Floats]:

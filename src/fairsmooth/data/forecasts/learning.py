@@ -15,7 +15,7 @@ from fairsmooth.core.labels import group_text
 from fairsmooth.data.encoding import UNKNOWN, TableEncoder
 from fairsmooth.data.forecasts.boosting import Boosting, Classes, exact
 from fairsmooth.data.forecasts.crossfit import CrossFitted, Folds, Task, cross_fit, deal, refit
-from fairsmooth.data.forecasts.encoder import ForecastEncoder, with_label
+from fairsmooth.data.forecasts.encoder import LEAST_SCALE, ForecastEncoder, with_label
 from fairsmooth.data.forecasts.forest import Forest, Levels
 from fairsmooth.data.forecasts.inputs import learn_inputs, levels_of, places_of
 from fairsmooth.data.forecasts.joint import joint_forecasts, to_columns
@@ -23,8 +23,7 @@ from fairsmooth.data.frames import as_frame
 from fairsmooth.data.groups import Groups, encode_groups
 from fairsmooth.exceptions import InputError
 
-# No column reaches farther than this from its centre on training rows: forecasts of a rare
-# group are nearly constant, and dividing by their spread alone would blow up the few that are not.
+# No column reaches farther than this from its centre on training rows: a rare group's would.
 FARTHEST = 10.0
 
 
@@ -153,7 +152,8 @@ class Forecasts(BaseEstimator):  # type: ignore[misc]
         )
         self.notes_ = self.encoder_.notes
         scaled = self.encoder_.scaled(columns)
-        return pd.DataFrame(scaled, index=frame.index, columns=self.encoder_.feature_names)
+        index = table.index if isinstance(table, pd.DataFrame) else None
+        return pd.DataFrame(scaled, index=index, columns=self.encoder_.feature_names)
 
     def transform(self, table: Any) -> pd.DataFrame:
         """Return the columns of rows that were not trained on."""
@@ -245,8 +245,7 @@ def _leaves(n_rows: int) -> int:
 def _scaling(columns: Floats) -> dict[str, tuple[float, ...]]:
     centre = columns.mean(axis=0)
     farthest = np.abs(columns - centre).max(axis=0)
-    scale = np.maximum(columns.std(axis=0), farthest / FARTHEST)
-    scale[scale == 0.0] = 1.0
+    scale = np.maximum(np.maximum(columns.std(axis=0), farthest / FARTHEST), LEAST_SCALE)
     return {"centre": tuple(centre.tolist()), "scale": tuple(scale.tolist())}
 
 

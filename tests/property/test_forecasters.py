@@ -1,0 +1,69 @@
+"""Arrays that nobody vouches for: either refused by both readers, or evaluated to the end."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fairsmooth.data.forecasts.forest import Forest
+from fairsmooth.exceptions import ModelFileError
+from fairsmooth.verify._forecasters import Forecasters, check_forecasters
+
+N_INPUTS = 3
+ENTRY = st.one_of(
+    st.integers(-2, 8).map(float), st.sampled_from([0.5, 1e300, -1e300, 2.0**15, 2.0**53])
+)
+
+
+@st.composite
+def arrays(draw):
+    n_nodes = draw(st.integers(1, 6))
+    nodes = np.array([[draw(ENTRY) for _ in range(5)] for _ in range(n_nodes)])
+    # Mostly nearly honest: leaves that stay, children that follow.
+    for place in range(n_nodes):
+        shape = draw(st.sampled_from(["leaf", "onward", "as drawn"]))
+        if shape == "leaf":
+            nodes[place, :4] = [0, 0, place, place]
+        elif shape == "onward" and place + 1 < n_nodes:
+            nodes[place, :4] = [draw(st.integers(0, 2)), draw(st.integers(-1, 9)), place + 1,
+                                n_nodes - 1]  # fmt: skip
+    roots = np.array([[draw(st.one_of(st.integers(0, n_nodes - 1).map(float), ENTRY))]])
+    return {"nodes": nodes, "roots": roots, "baseline": np.zeros(1)}
+
+
+def accepted_by_the_library(tensors):
+    try:
+        return Forest.from_tensors(tensors, n_features=N_INPUTS, n_classes=2)
+    except ValueError:
+        return None
+
+
+def accepted_by_the_verifier(tensors):
+    try:
+        named = {f"forecast.label.{name}": array for name, array in tensors.items()}
+        return check_forecasters(Forecasters(N_INPUTS, 0), named).holds
+    except ModelFileError:
+        return False
+
+
+@settings(max_examples=400)
+@given(tensors=arrays(), seed=st.integers(0, 100))
+def test_what_is_accepted_can_be_evaluated_and_both_readers_agree(tensors, seed):
+    forest = accepted_by_the_library(tensors)
+    assert accepted_by_the_verifier(tensors) == (forest is not None)
+    if forest is not None:
+        levels = np.random.default_rng(seed).integers(-1, 2**15, (4, N_INPUTS)).astype(np.int16)
+        found = forest.probabilities(levels)
+        assert np.isfinite(found).all()
+        np.testing.assert_allclose(found.sum(axis=1), 1.0)
+        arrived = forest.first(1)
+        np.testing.assert_array_equal(arrived.scores(levels), forest.scores(levels))
+
+
+@pytest.mark.parametrize("n_nodes", [1, 3])
+def test_the_strategy_draws_what_is_accepted_too(n_nodes):
+    own = np.arange(n_nodes, dtype=float)
+    nodes = np.column_stack([0 * own, 0 * own, own, own, own])
+    tensors = {"nodes": nodes, "roots": np.zeros((1, 1)), "baseline": np.zeros(1)}
+    assert accepted_by_the_library(tensors) is not None
+    assert accepted_by_the_verifier(tensors)
