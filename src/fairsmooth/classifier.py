@@ -160,11 +160,14 @@ class RuleClassifier(RuleHolder, GroupClassifier):
         return both_classes(self.rule_.scores(rows, self.group_parameters_[position]))
 
     def predict_proba_free(self, X: Any, group: Hashable) -> Floats:
-        """Return the probabilities of the group's classifier trained without the tie."""
+        """Return the probabilities of the group's classifier trained without the tie.
+
+        As it was trained: neither shifted nor calibrated, as the groups' own may be.
+        """
         rows, position = self._checked(X), self._position(group)
         if self.free_group_parameters_ is None:
             raise InputError("Expected a model fitted with free_reference=True, got one without.")
-        return both_classes(self.rule_.scores(rows, self.free_group_parameters_[position]))
+        return both_classes(self.rule_.smooth_scores(rows, self.free_group_parameters_[position]))
 
     def predict_interval(self, X: Any) -> Floats:
         """Return the certified interval of every group's own score, shape (n, K, 2).

@@ -8,16 +8,16 @@ from torch import nn
 
 from fairsmooth._types import Floats, Labels
 from fairsmooth.classifier import RuleClassifier
-from fairsmooth.core.architecture import ModuleNetwork, Network
+from fairsmooth.core.architecture import ModuleNetwork
 from fairsmooth.core.build import AnyNetwork, build
-from fairsmooth.core.certificate import certify
 from fairsmooth.core.module_checks import require_one_logit_per_row
 from fairsmooth.core.rule import FittedRule
 from fairsmooth.data.groups import Groups
-from fairsmooth.exceptions import InputError
-from fairsmooth.training.decisions.calibration import fit_calibration
-from fairsmooth.training.decisions.limits import limits_of
-from fairsmooth.training.decisions.solve import install_fair_rule
+from fairsmooth.training.decisions.fitted import (
+    with_calibration,
+    with_fair_decisions,
+    with_last_layer,
+)
 from fairsmooth.training.fit import train
 from fairsmooth.training.history import Report, TrainingStep
 from fairsmooth.training.settings import LINKS, SMOOTHINGS, SOLVERS, Settings
@@ -58,12 +58,25 @@ class FairSmoothClassifier(RuleClassifier):
     alpha : float
         Weight of the tie between groups. 0 is FairSmooth-S.
     parity : {None, "demographic_parity", "equalized_odds", "both"}
-        Extension: also penalise the overall classifier's gaps between groups.
+        Extension: also penalise the overall classifier's gaps between groups. With
+        ``parity_solver="decisions"`` also "equalized_odds_max" (the larger of both gaps
+        instead of their sum), "equal_opportunity" (true positive rates) and "impact_ratio".
     parity_weight : float
         Weight of that penalty.
     parity_tolerance : (float, float)
         Demographic parity gap and equalized odds gap (sum) up to which nothing is
         penalised. With a large weight these act as constraints.
+    parity_solver : {"surrogate", "decisions"}
+        "decisions" makes the tolerances constraints on hard decisions: the gaps on training
+        rows never exceed them. The most accurate rule that keeps them is searched for and
+        installed by one shift of all groups' parameters, which leaves the certificate as
+        it is: see docs/fair_rules.md for what that does and does not mean. For
+        "impact_ratio" the first tolerance is how far the ratio may fall short of 1.
+    calibrate : bool or "auto"
+        Whether scores go through one map :math:`\Phi(a\Phi^{-1}(p) + b)` fitted on training
+        rows; the certificate becomes that of ``sigma / a``. "auto" does so with
+        ``parity_solver="decisions"``, where decisions stay those at ½ before the map,
+        so that ``threshold_`` is :math:`\Phi(b)`.
     group_weights : {"equal", "share"}
         Weight of a group's mean loss in the objective: the same for all (the paper),
         or in proportion to its rows (extension), which favours overall accuracy.
@@ -260,11 +273,8 @@ class FairSmoothClassifier(RuleClassifier):
             hidden_layer_sizes=self.hidden_layer_sizes,
             activation=self.activation,
         )
-        if isinstance(architecture, ModuleNetwork) and settings.decisions:
-            raise InputError(
-                "Expected a linear model or hidden_layer_sizes with parity_solver='decisions', got "
-                "a module, whose last layer is not known. Use parity_solver='surrogate'."
-            )
+        if settings.decisions:
+            with_last_layer(architecture)
         if isinstance(architecture, ModuleNetwork):
             require_one_logit_per_row(architecture, torch.from_numpy(X))
         names = getattr(self, "feature_names_in_", None)
@@ -274,46 +284,13 @@ class FairSmoothClassifier(RuleClassifier):
         free = result.free_group_parameters
         self.set_parameters(architecture, result.group_parameters, free_group_parameters=free)
         if settings.decisions:
-            self._install(X, y, groups, settings)
+            self.rule_ = with_fair_decisions(self.rule_, X, y, groups, settings)
         if settings.calibrated:
-            self._calibrate(X, y, groups, settings)
+            self.rule_ = with_calibration(self.rule_, X, y, settings)
         if isinstance(self.threshold, str):
             held_out = result.held_out
             chosen = choose_threshold(self._scores(X[held_out]), y[held_out])
             self.rule_ = replace(self.rule_, threshold=chosen)
-
-    def _install(self, X: Floats, y: Labels, groups: Groups, settings: Settings) -> None:
-        """Shift all groups' parameters alike, so that overall decisions keep the limits."""
-        rule = self.rule_
-        assert isinstance(rule.architecture, Network) and settings.parity is not None
-        shifted = install_fair_rule(
-            rule.architecture,
-            rule.group_parameters,
-            X,
-            y,
-            groups,
-            limits=limits_of(settings.parity, settings.parity_tolerance),
-            sigma=rule.sigma,
-            center=rule.center,
-            score=lambda parameters, rows: rule.smooth_scores(rows, parameters),
-            seed=settings.seed,
-        )
-        free = rule.free_group_parameters
-        self.set_parameters(rule.architecture, shifted, free_group_parameters=free)
-
-    def _calibrate(self, X: Floats, y: Labels, groups: Groups, settings: Settings) -> None:
-        """Put the map through which scores become probabilities; decisions stay as they are."""
-        rule = self.rule_
-        calibration = fit_calibration(rule.smooth_scores(X, rule.parameters), y)
-        slope, labels = calibration.slope, rule.certificate.groups
-        certificate = certify(
-            rule.group_parameters, sigma=rule.sigma, groups=labels, center=rule.center, slope=slope
-        )
-        # Decisions of an installed rule are those at 1/2 before the map.
-        threshold = calibration.half if settings.decisions else rule.threshold
-        self.rule_ = replace(
-            rule, calibration=calibration, certificate=certificate, threshold=threshold
-        )
 
     def _settings(self) -> Settings:
         names = Settings.__dataclass_fields__.keys() - {"seed", "hold_out"}

@@ -124,6 +124,7 @@ def _target(saved: "SavedModel") -> "Target":
         sigma=classifier.rule_.sigma,
         link=classifier.rule_.link,
         groups=classifier.groups_,
+        calibration=classifier.calibration_,
     )
 
 

@@ -88,9 +88,7 @@ class FittedRule:
             ),
             sigma=sigma,
             center=center,
-            certificate=certify(
-                stacked, sigma=sigma, groups=groups, center=center, slope=slope
-            ),
+            certificate=certify(stacked, sigma=sigma, groups=groups, center=center, slope=slope),
             **options,
         )
 

@@ -79,6 +79,7 @@ def checked(text: str, tensors: Mapping[str, Floats]) -> Contents:
         groups=description.groups,
         center=description.plain["center"],
         parameters=parameters,
+        slope=1.0 if description.calibration is None else description.calibration.slope,
     )
     return Contents(description, tensors, confirm(description.certificate, computed))
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from fairsmooth._types import Floats
+from fairsmooth.core.calibration import Calibration
 from fairsmooth.core.certificate import Certificate
 from fairsmooth.exceptions import InputError
 from fairsmooth.persistence.fields import (
@@ -57,6 +58,7 @@ class Description:
         As stated; whether it is true is for the weights to say.
     encoder : TableEncoder, ForecastEncoder or None
     table : mapping or None
+    calibration : Calibration or None
     """
 
     plain: Mapping[str, Any]
@@ -66,6 +68,7 @@ class Description:
     certificate: Certificate
     encoder: "Encoder | None"
     table: Mapping[str, Any] | None
+    calibration: Calibration | None = None
 
     @property
     def rule(self) -> dict[str, Any]:
@@ -85,12 +88,13 @@ def parse(text_of_file: str, tensors: Mapping[str, Floats]) -> Description:
 
 def read_description(plain: Object, tensors: Mapping[str, Floats]) -> Description:
     """Check a description of the present format, entry by entry."""
-    plain = object_with(plain, "the description", required=_KEYS)
+    plain = object_with(plain, "the description", required=_KEYS, optional=("calibration",))
     text(plain["library"], "library")
     one_of(plain["link"], "link", LINKS)
     one_of(plain["center"], "center", CENTERS)
     real(plain["sigma"], "sigma", low=0.0)
     real(plain["threshold"], "threshold", low=0.0, high=1.0)
+    calibration = _calibration(plain)
     architecture = read_architecture(plain["architecture"])
     _smoothing(plain["smoothing"], architecture.exact, architecture.layered)
     groups = labels(plain["groups"], "groups")
@@ -112,7 +116,17 @@ def read_description(plain: Object, tensors: Mapping[str, Floats]) -> Descriptio
         certificate=Certificate.from_dict(plain["certificate"]),
         encoder=encoder,
         table=table,
+        calibration=calibration,
     )
+
+
+def _calibration(plain: Object) -> Calibration | None:
+    """Return the map that scores go through; a file without the entry has none."""
+    if "calibration" not in plain:
+        return None
+    entry = object_with(plain["calibration"], "calibration", required=("slope", "offset"))
+    slope, offset = (real(entry[name], f"the calibration's {name}") for name in ("slope", "offset"))
+    return Calibration(slope, offset)
 
 
 def _smoothing(value: Any, exact: bool, layered: bool) -> None:

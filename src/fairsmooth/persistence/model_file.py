@@ -131,7 +131,9 @@ def read_model(path: str | os.PathLike[str], *, module: nn.Module | None = None)
 def _plain(classifier: FairSmoothClassifier) -> dict[str, Any]:
     names = getattr(classifier, "feature_names_in_", None)
     fitted = _fitted_settings(classifier)
+    calibration = classifier.calibration_
     return {
+        **({} if calibration is None else {"calibration": calibration.to_dict()}),
         "format": FORMAT,
         "library": fairsmooth.__version__,
         "architecture": plain_architecture(classifier.architecture_),
@@ -209,6 +211,7 @@ def _rebuild(contents: Contents, module: nn.Module | None) -> FairSmoothClassifi
         center=plain["center"],
         threshold=float(plain["threshold"]),
         certificate=contents.certificate,
+        calibration=description.calibration,
     )
     return classifier
 

@@ -103,7 +103,7 @@ class Settings:
     def _check_parity(self) -> None:
         known = tuple(NAMES) if self.decisions else PARITIES
         if self.parity is not None or self.decisions:
-            _validate.one_of(known, parity=self.parity)
+            _validate.one_of(known, parity=str(self.parity))
         if self.decisions and self.parity_weight > 0.0:
             raise InputError(
                 "Expected parity_weight=0 with parity_solver='decisions', which needs no weight: "

@@ -14,7 +14,7 @@ from fairsmooth.verify._exact import Geometry, measure
 from fairsmooth.verify._forecasters import check_forecasters
 from fairsmooth.verify._json import canonical
 from fairsmooth.verify._model_file import Floats, ModelFile, read_model_file, was_a_model
-from fairsmooth.verify._trust import on_trust, smoothing
+from fairsmooth.verify._trust import calibration, on_trust, smoothing
 from fairsmooth.verify.check import Check
 from fairsmooth.verify.verification import Verification
 
@@ -31,7 +31,9 @@ def verify(path: str | os.PathLike[str]) -> Verification:
     .. math:: |N(W^*)(x) - N(W_k)(x)| \le 2\Phi(r_k/2\sigma) - 1 \le \texttt{epsilon\_by\_group}_k
 
     for the ``W*``, ``W_k`` and ``sigma`` in the file, provided that the base
-    classifier maps into [0, 1].
+    classifier maps into [0, 1]. Where scores go through a map
+    :math:`\Phi(a\Phi^{-1}(p) + b)`, the same holds for the mapped scores with
+    :math:`\sigma/a` in the place of :math:`\sigma`.
 
     Parameters
     ----------
@@ -90,6 +92,7 @@ def verify(path: str | os.PathLike[str]) -> Verification:
             _statement(description, n_parameters),
             *_numbers(geometry, description),
             *forecasters,
+            *calibration(description),
             smoothing(description),
             *on_trust(description),
         )
@@ -146,11 +149,14 @@ def _statement(description: Description, n_parameters: int) -> Check:
         "groups": description.groups,
         "n_parameters": n_parameters,
         "center": description.center,
+        "slope": description.slope,
     }
     for name, fact in facts.items():
-        stated = description.certificate[name]
+        # A certificate without a slope speaks of scores that go through no map.
+        stated = description.certificate.get(name, 1.0)
+        number = name in ("sigma", "slope") and not isinstance(stated, bool)
         # Text tells 1 from true, and a list from a tuple it does not.
-        if canonical(stated) != canonical(fact) and not (name == "sigma" and stated == fact):
+        if canonical(stated) != canonical(fact) and not (number and stated == fact):
             return Check(
                 "statement", False, f"Expected {name} {fact!r} in the certificate, got {stated!r}."
             )
@@ -163,13 +169,16 @@ def _numbers(geometry: Geometry, description: Description) -> Iterator[Check]:
     share = Fraction(len(radii) - 1, len(radii))
     # W* is rounded, or not the mean: the largest radius may exceed (K - 1) d / K.
     paper = max(share**2 * geometry.squared_max_distance, *radii)
+    # Distances over sigma / a are distances times a over sigma: exact, since a is a fraction.
+    steeper = Fraction(description.slope) ** 2
+    steep = tuple(steeper * radius for radius in radii)
     numbers = (
         ("max_distance", DISTANCE, (geometry.squared_max_distance,)),
         ("distances", DISTANCE, radii),
-        ("epsilon", LIPSCHITZ, (paper,)),
-        ("epsilon_linear_by_group", LIPSCHITZ, radii),
-        ("epsilon_by_group", TOTAL_VARIATION, radii),
-        ("epsilon_tight", TOTAL_VARIATION, (max(radii),)),
+        ("epsilon", LIPSCHITZ, (steeper * paper,)),
+        ("epsilon_linear_by_group", LIPSCHITZ, steep),
+        ("epsilon_by_group", TOTAL_VARIATION, steep),
+        ("epsilon_tight", TOTAL_VARIATION, (max(steep),)),
     )
     for name, bound, squares in numbers:
         labels = description.groups if name in BY_GROUP else ("all groups",)

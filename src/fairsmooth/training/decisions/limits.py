@@ -97,8 +97,8 @@ def limits_of(parity: str, tolerance: tuple[float, float]) -> dict[str, float]:
 def _quantity(name: str, counts: Floats, hits: Floats) -> Floats:
     if name == "impact_ratio":
         return _ratio(_rates("selection", counts, hits))
-    sums = [sum(_spread(_rates(rate, counts, hits)) for rate in pair) for pair in RATES_OF[name]]
-    return np.asarray(np.max(sums, axis=0))
+    gaps = [[_spread(_rates(rate, counts, hits)) for rate in pair] for pair in RATES_OF[name]]
+    return np.asarray(np.max([np.sum(each, axis=0) for each in gaps], axis=0))
 
 
 def _rates(name: str, counts: Floats, hits: Floats) -> Floats:

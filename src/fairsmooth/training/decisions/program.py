@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.optimize import linprog
 
 from fairsmooth._types import Floats
@@ -76,7 +77,8 @@ def solve_program(masses: Floats, limits: Mapping[str, float]) -> Program:
     values = np.array([[-1.0, 1.0]] * len(totals))
     for name, price in constraints.prices(solved.ineqlin.marginals).items():
         groups, labels = rates[name].groups, RATE_LABELS[name]
-        values[np.ix_(groups, labels)] += (price / rates[name].sizes)[:, None]
+        for label in labels:
+            values[groups, label] += price / rates[name].sizes
     accuracy = (totals[:, 0].sum() - solved.fun) / totals.sum()
     return Program(np.asarray(solved.x[: len(masses)]), values, float(accuracy))
 
@@ -95,7 +97,7 @@ class LinearRate:
 
     slopes: Floats
     constants: Floats
-    groups: Floats
+    groups: NDArray[np.intp]
     sizes: Floats
 
 

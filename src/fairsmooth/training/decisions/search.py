@@ -44,9 +44,7 @@ def search_rules(
     ]
     starts = [subspace.point(rule) for rule in (*rules, trained)]
     constant = subspace.point(np.eye(len(trained))[-1])
-    found = refine(
-        judge, subspace.coordinates, starts, constant=constant, generator=generator
-    )
+    found = refine(judge, subspace.coordinates, starts, constant=constant, generator=generator)
     return [Found(subspace.weights(f.weights), f.accuracy, f.excess) for f in found]
 
 
@@ -57,13 +55,11 @@ def _directions(forecasts: Floats, trained: Floats) -> Floats:
     return np.concatenate([forecasts, trained[:, None]], axis=1)
 
 
-def _program_values(
-    forecasts: Floats, judge: Judge, limits: Mapping[str, float]
-) -> list[Floats]:
+def _program_values(forecasts: Floats, judge: Judge, limits: Mapping[str, float]) -> list[Floats]:
     """Return the values of the linear programs over cells of the forecasts, one per aim."""
     cells = coarse_cells(forecasts, most=_CELLS)
-    masses = np.stack([np.bincount(cells, column) for column in forecasts.T], axis=1)
-    masses = np.maximum(masses, 0.0).reshape(-1, *judge.limits.counts.shape)
+    sums = np.stack([np.bincount(cells, column) for column in forecasts.T], axis=1)
+    masses = np.maximum(sums, 0.0).astype(np.float64).reshape(-1, *judge.limits.counts.shape)
     return [solve_program(masses, _share_of(limits, aim)).values for aim in _AIMS]
 
 

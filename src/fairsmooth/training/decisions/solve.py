@@ -91,7 +91,10 @@ def _with_last(
     judge: Judge,
 ) -> Floats:
     """Return overall parameters whose last layer is the rule, in its best length."""
-    some = slice(None) if len(rule) == len(overall) else slice(None, None, -(-len(y) // _LENGTH_ROWS))
+    some = (
+        slice(None) if len(rule) == len(overall) else slice(None, None, -(-len(y) // _LENGTH_ROWS))
+    )
+
     def filled(last: Floats) -> Floats:
         return np.concatenate([overall[: len(overall) - len(last)], last])
 
