@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import Any
 
 from fairsmooth.datasets import entry
@@ -119,17 +120,17 @@ def _ceiling_points(experiment: Experiment, profile: Profile) -> Iterator[Point]
 
 
 def _tradeoff_points(experiment: Experiment, profile: Profile) -> Iterator[Point]:
-    for case in experiment.cases:
-        extra = _pairs(experiment.fixed[case])
-        budget: Any = {"max_rows": profile.max_rows, "quick": profile.quick, "extra": extra}
-        for trial in range(profile.first_trial, profile.first_trial + profile.n_trials):
-            job = Job("tradeoff", case, "raw", trial, SPLIT, **budget)
-            for shown in entries(job.dataset, limits_of(extra), quick=profile.quick):
-                yield Point(experiment.name, job, *shown)
-        # A ceiling is computed from all rows, so that it has no trials.
-        job = Job("tradeoff", case, "raw", 0, ALL_ROWS, **budget)
-        for told in (False, True):
-            yield Point(experiment.name, job, sighted(CEILING, told=told))
+    extras = {case: _pairs(experiment.fixed[case]) for case in experiment.cases}
+    budget: Any = {"max_rows": profile.max_rows, "quick": profile.quick}
+    trials = range(profile.first_trial, profile.first_trial + profile.n_trials)
+    for trial, (case, extra) in product(trials, extras.items()):
+        job = Job("tradeoff", case, "raw", trial, SPLIT, **budget, extra=extra)
+        for shown in entries(job.dataset, limits_of(extra), quick=profile.quick):
+            yield Point(experiment.name, job, *shown)
+    # A ceiling is computed from all rows, so that it has no trials.
+    for (case, extra), told in product(extras.items(), (False, True)):
+        job = Job("tradeoff", case, "raw", 0, ALL_ROWS, **budget, extra=extra)
+        yield Point(experiment.name, job, sighted(CEILING, told=told))
 
 
 def _pairs(settings: Any) -> tuple[tuple[str, Any], ...]:

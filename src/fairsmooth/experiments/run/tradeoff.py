@@ -39,7 +39,7 @@ def entries(dataset: str, limits: Limits, *, quick: bool) -> Iterator[Place]:
         for entrant in entrants(told=told):
             name = sighted(entrant.name, told=told)
             yield name, "", None
-            candidates = _few(entrant.candidates(dataset, limits), quick=quick)
+            candidates = _few(entrant.candidates(dataset, limits, told), quick=quick)
             if len(candidates) > 1:
                 yield from ((name, each.axis, each.value) for each in candidates)
 
@@ -104,7 +104,7 @@ def beside(told: pd.DataFrame, blind: pd.DataFrame) -> pd.DataFrame:
 def _measured(entrant: Entrant, parts: Parts, job: Job, *, told: bool) -> list[Figures]:
     limits = limits_of(job.extra)
     train, test = parts.encoded(entrant.columns, told=told)
-    candidates = _few(entrant.candidates(job.dataset, limits), quick=job.quick)
+    candidates = _few(entrant.candidates(job.dataset, limits, told), quick=job.quick)
     entries = [_entry(candidate, train, test, parts.seed) for candidate in candidates]
     if len(candidates) == 1:
         return entries
@@ -134,15 +134,11 @@ def _ceilings(job: Job) -> Iterator[Figures]:
     """Yield the best accuracy within the limits of any rule of the forecasts, in-sample."""
     limits = limits_of(job.extra)
     data = whole(job.case, "raw", job.max_rows)
-    parts = Parts(data, data, job.trial)
+    own, _ = COLUMNS["forecasts"](data, job.trial)
+    cells = coarse_cells(own.to_numpy(), most=CEILING_CELLS)
+    counts = count_cells(replace(data, X=pd.DataFrame({"cell": cells})))
     for told in (False, True):
-        own, _ = parts.encoded("forecasts", told=told)
-        cells = coarse_cells(own.X.to_numpy(), most=CEILING_CELLS)
-        accuracy = fair_ceiling(
-            count_cells(replace(data, X=pd.DataFrame({"cell": cells}))),
-            limits.max_dp or 0.0,
-            limits.max_eo or 0.0,
-            group_blind=not told,
-        )
+        allowed = limits.max_dp or 0.0, limits.max_eo or 0.0
+        accuracy = fair_ceiling(counts, *allowed, group_blind=not told)
         name = sighted(CEILING, told=told)
         yield {"method": name, "axis": "", "value": None, "accuracy": accuracy}
