@@ -27,7 +27,33 @@ OF_GAPS = ("tests/unit/metrics/test_gap_intervals.py",)
 OF_EPSILON = ("tests/unit/metrics/auditing/test_epsilon.py",)
 OF_WORST = ("tests/unit/metrics/shift/test_worst_case.py", "tests/theory/test_shift.py")
 
+CROSS_FIT = "src/fairsmooth/data/forecasts/crossfit.py"
+FOREST = "src/fairsmooth/data/forecasts/forest.py"
+FORECASTERS = "src/fairsmooth/verify/_forecasters.py"
+
 FAULTS = (
+    # data: forecasts
+    Fault(
+        "forecasts-in-fold",
+        CROSS_FIT,
+        "boost(task.levels[~unseen], task.classes[~unseen],",
+        "boost(task.levels, task.classes,",
+        ("tests/unit/data/forecasts/test_crossfit.py",),
+    ),
+    Fault(
+        "trees-that-lead-back",
+        FOREST,
+        "(children > own[:, None]).all(axis=1)",
+        "(children >= own[:, None]).all(axis=1)",
+        ("tests/unit/data/forecasts/test_forest.py",),
+    ),
+    Fault(
+        "verified-trees-that-lead-back",
+        FORECASTERS,
+        "(steps > 0.0).all(axis=1)",
+        "(steps >= 0.0).all(axis=1)",
+        ("tests/unit/verify/test_forecasters.py",),
+    ),
     # core: the certificate
     Fault(
         "paper-share",

@@ -253,6 +253,10 @@ def _notes(
     rows: _Rows, label: _Forecaster, group: _Forecaster | None, settings: Forecasts
 ) -> Iterator[str]:
     yield _quality("label", label, rows.y, settings.rounds)
+    yield (
+        "The features are forecasts, a fixed map of a row: the certificate is about the "
+        "classifier behind them and holds whatever they are worth."
+    )
     if group is None:
         yield "The group is not forecast; the columns hold the forecast of the label alone."
         return

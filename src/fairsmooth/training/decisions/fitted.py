@@ -36,8 +36,11 @@ def with_fair_decisions(
     rounding, and rounded outward. Free parameters are not shifted, so that an audit
     shows what the groups' own classifiers gave up.
     """
+    network = with_last_layer(rule.architecture)
+    width = (network.n_features, *network.hidden_layer_sizes)[-1]
+    linear = replace(rule, architecture=Network(width), smoothing="auto")
     shifted = install_fair_rule(
-        with_last_layer(rule.architecture),
+        network,
         rule.group_parameters,
         X,
         y,
@@ -46,6 +49,7 @@ def with_fair_decisions(
         sigma=rule.sigma,
         center=rule.center,
         score=lambda parameters, rows: rule.smooth_scores(rows, parameters),
+        linear_score=lambda parameters, rows: linear.smooth_scores(rows, parameters),
         seed=settings.seed,
     )
     free = rule.free_group_parameters

@@ -17,7 +17,12 @@ _AIMS = (1.0, 0.85)
 
 
 def search_rules(
-    columns: Floats, judge: Judge, *, trained: Floats, generator: np.random.Generator
+    columns: Floats,
+    judge: Judge,
+    *,
+    trained: Floats,
+    noise: Floats,
+    generator: np.random.Generator,
 ) -> list[Found]:
     """Return linear rules, weights of the columns and then the intercept, the best one first.
 
@@ -32,27 +37,22 @@ def search_rules(
         Labels, groups and limits.
     trained : ndarray of shape (d + 1,)
         The rule that training found.
+    noise : ndarray of shape (d,)
+        Variance of each column by the noise on layers before it; 0 of plain columns.
     generator : Generator
     """
     n_cells = judge.limits.counts.size
-    weights = forecast_cells(columns, judge.cells, n_cells)
+    weights = forecast_cells(columns, judge.cells, n_cells, noise=noise)
     forecasts = columns @ weights[:-1] + weights[-1]
-    subspace = Subspace.spanned(columns, _directions(weights, trained))
-    rules = [
-        weights @ values.ravel()
-        for values in _program_values(forecasts, judge, judge.limits.limits)
-    ]
-    starts = [subspace.point(rule) for rule in (*rules, trained)]
-    constant = subspace.point(np.eye(len(trained))[-1])
+    few = columns.shape[1] <= n_cells + 1 and not noise.any()
+    directions = np.eye(len(trained)) if few else np.column_stack([weights, trained])
+    subspace = Subspace.spanned(columns, directions)
+    values = _program_values(forecasts, judge, judge.limits.limits)
+    scores = [*(forecasts @ each.ravel() for each in values), columns @ trained[:-1] + trained[-1]]
+    starts = [subspace.point(each) for each in scores]
+    constant = subspace.point(np.ones(len(columns)))
     found = refine(judge, subspace.coordinates, starts, constant=constant, generator=generator)
     return [Found(subspace.weights(f.weights), f.accuracy, f.excess) for f in found]
-
-
-def _directions(forecasts: Floats, trained: Floats) -> Floats:
-    n_columns = len(trained) - 1
-    if n_columns <= forecasts.shape[1] + 1:
-        return np.eye(n_columns + 1)
-    return np.concatenate([forecasts, trained[:, None]], axis=1)
 
 
 def _program_values(forecasts: Floats, judge: Judge, limits: Mapping[str, float]) -> list[Floats]:

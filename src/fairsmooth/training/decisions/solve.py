@@ -11,14 +11,14 @@ from fairsmooth.core.architecture import Network
 from fairsmooth.core.parameters import CENTERS
 from fairsmooth.data.groups import Groups
 from fairsmooth.exceptions import ConstantRuleWarning
-from fairsmooth.training.decisions.last_layer import expected_activations, fair_intercept
+from fairsmooth.training.decisions.last_layer import fair_intercept, last_inputs
 from fairsmooth.training.decisions.limits import GapLimits
 from fairsmooth.training.decisions.line import Judge
 from fairsmooth.training.decisions.search import search_rules
 from fairsmooth.training.decisions.shift import choose_length, common_shift
 
-# Rows by which the length of a network's last layer is chosen: smoothing it takes time.
-_LENGTH_ROWS = 4000
+# Rules that are installed and checked before a constant decision is: smoothing takes time.
+_MOST_TRIED = 3
 
 Score = Callable[[Floats, Floats], Floats]
 
@@ -34,6 +34,7 @@ def install_fair_rule(
     sigma: float,
     center: str,
     score: Score,
+    linear_score: Score,
     seed: int,
 ) -> Floats:
     """Return all groups' parameters, shifted alike, so that overall decisions keep the limits.
@@ -56,17 +57,24 @@ def install_fair_rule(
         As in the estimator.
     score : callable
         Smooth scores, for parameters and rows.
+    linear_score : callable
+        The same of a linear model, for its parameters and what the last layer sees.
     seed : int
     """
     judge = judge_of(y, groups, limits)
     overall = CENTERS[center](group_parameters)
-    columns = expected_activations(network, overall, X, sigma=sigma)
-    width = columns.shape[1] + 1
+    seen = last_inputs(network, overall, X, sigma=sigma)
+    columns, width = seen.mean, seen.mean.shape[1] + 1
     generator = numpy_generator(seed, "decisions")
-    found = search_rules(columns, judge, trained=overall[-width:], generator=generator)
+    found = search_rules(
+        columns, judge, trained=overall[-width:], noise=seen.variance, generator=generator
+    )
     flat = max(judge.merit(judge.hits(np.full(len(y), side)), 0.0) for side in (False, True))
-    for rule in (each.weights for each in found if each.excess == 0.0 and each.accuracy > flat):
-        wanted = _with_last(overall, rule, columns @ rule[:-1] + rule[-1], X, y, score, judge)
+    useful = [each.weights for each in found if each.excess == 0.0 and each.accuracy > flat]
+    for rule in useful[:_MOST_TRIED]:
+        wanted, spread = _with_last(overall, rule, columns, y, linear_score)
+        if network.hidden_layer_sizes:
+            wanted = fair_intercept(lambda w: score(w, X), wanted, judge, spread=spread)
         shifted = common_shift(group_parameters, overall, wanted)
         if _keeps(score(CENTERS[center](shifted), X), judge):
             return shifted
@@ -82,30 +90,19 @@ def judge_of(y: Labels, groups: Groups, limits: Mapping[str, float]) -> Judge:
 
 
 def _with_last(
-    overall: Floats,
-    rule: Floats,
-    linear: Floats,
-    X: Floats,
-    y: Labels,
-    score: Score,
-    judge: Judge,
-) -> Floats:
-    """Return overall parameters whose last layer is the rule, in its best length."""
-    some = (
-        slice(None) if len(rule) == len(overall) else slice(None, None, -(-len(y) // _LENGTH_ROWS))
-    )
+    overall: Floats, rule: Floats, columns: Floats, y: Labels, rule_scores: Score
+) -> tuple[Floats, float]:
+    """Return overall parameters whose last layer is the rule in its best length, and its spread.
 
-    def filled(last: Floats) -> Floats:
-        return np.concatenate([overall[: len(overall) - len(last)], last])
-
-    last = choose_length(
-        lambda weights: score(filled(weights), X[some]), rule, y[some], scores_of_rule=linear
-    )
-    wanted = filled(last)
-    if len(rule) == len(overall):
-        return wanted
-    scale = float(np.sqrt(np.mean(linear**2)) * np.linalg.norm(last) / np.linalg.norm(rule))
-    return fair_intercept(lambda w: score(w, X), wanted, judge, spread=scale)
+    The length is that of a linear model of what the last layer sees: exact without hidden
+    layers, and with them near enough for a scale that the calibration corrects.
+    """
+    linear = columns @ rule[:-1] + rule[-1]
+    last = choose_length(lambda w: rule_scores(w, columns), rule, y, scores_of_rule=linear)
+    wanted = np.array(overall)
+    wanted[-len(last) :] = last
+    spread = np.sqrt(np.mean(linear**2)) * np.linalg.norm(last) / np.linalg.norm(rule)
+    return wanted, float(spread)
 
 
 def _keeps(scores: Floats, judge: Judge) -> bool:

@@ -53,20 +53,25 @@ class Subspace:
         """Return the rule at a point: weights of the columns, then the intercept."""
         return np.asarray(self.directions @ point)
 
-    def point(self, rule: Floats) -> Floats:
-        """Return the point of a rule, or of the nearest one in the subspace."""
-        return np.asarray(np.linalg.lstsq(self.directions, rule, rcond=None)[0])
+    def point(self, scores: Floats) -> Floats:
+        """Return the point whose scores on the rows are nearest to the given ones."""
+        return np.asarray(self.coordinates.T @ scores / len(scores))
 
 
-def forecast_cells(X: Floats, cells: NDArray[np.intp], n_cells: int) -> Floats:
+def forecast_cells(
+    X: Floats, cells: NDArray[np.intp], n_cells: int, *, noise: Floats | None = None
+) -> Floats:
     """Return the least-squares forecast of every cell's indicator, (d + 1, n_cells).
 
-    Weights of the columns, then the intercept. Forecasts of a row add up to 1.
+    Weights of the columns, then the intercept. Forecasts of a row add up to 1. ``noise`` is
+    the variance of columns that are known up to independent noise: what it adds to the
+    squared error of a forecast is counted.
     """
     center = X.mean(axis=0)
     spread = X - center
     gram = spread.T @ spread
-    gram[np.diag_indices_from(gram)] += _RIDGE * max(float(np.trace(gram)) / len(gram), 1e-300)
+    ridge = _RIDGE * max(float(np.trace(gram)) / len(gram), 1e-300)
+    gram[np.diag_indices_from(gram)] += ridge + (0.0 if noise is None else len(X) * noise)
     shares = np.bincount(cells, minlength=n_cells) / len(cells)
     sums = np.stack([spread[cells == cell].sum(axis=0) for cell in range(n_cells)], axis=1)
     weights = np.linalg.solve(gram, sums)
