@@ -13,10 +13,12 @@ def some_rows(n=400, seed=0):
     group = rng.integers(0, 2, n)
     y = (rng.random(n) < 0.3 + 0.3 * group).astype(int)
     return FairDataset(
-        X=pd.DataFrame({"x": rng.normal(size=n)}),
+        X=pd.DataFrame({"x": rng.normal(size=n), "id": np.arange(n)}),
         y=y,
         sensitive_features=pd.Series(np.array(["a", "b"])[group]),
         name="some",
+        description="",
+        label="",
     )
 
 
@@ -40,12 +42,6 @@ def test_a_constant_decision_is_expected_to_have_no_gap():
 
 def test_pooled_decisions_come_from_fits_that_did_not_see_the_row():
     data = some_rows()
-    data = data.__class__(
-        X=pd.DataFrame({"id": np.arange(len(data))}),
-        y=data.y,
-        sensitive_features=data.sensitive_features,
-        name="some",
-    )
 
     def fit(train, seed):
         seen = set(train.X["id"])
