@@ -95,7 +95,8 @@ def _decisions(aim: tuple[float, float], train: FairDataset, seed: int) -> tuple
         random_state=seed,
     )
     clf.fit(train.X, train.y, sensitive_features=train.sensitive_features)
-    apart = float(np.linalg.norm(clf.parameters_ - clf.free_group_parameters_, axis=1).max())
+    free = np.asarray(clf.free_group_parameters_)
+    apart = float(np.linalg.norm(clf.parameters_ - free, axis=1).max())
     slope = 1.0 if clf.rule_.calibration is None else clf.rule_.calibration.slope
     figures = {
         "epsilon": clf.certificate_.epsilon,
