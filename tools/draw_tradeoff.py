@@ -29,12 +29,16 @@ def figure(rows: list[Row]) -> Figure:
         panels = drawn.subplots(2, 2).ravel()
         for axes, (case, limits) in zip(panels, LIMITS.items(), strict=True):
             name = case.replace("-", " ")
-            _panel(axes, [row for row in rows if row.get("setting") == name], limits)
+            _panel(axes, _of(rows, name), limits)
             allowed = " and ".join(f"{limit:g}" for limit in limits.values())
             axes.set_title(f"{name}: limits on ΔDP and ΔEO {allowed}", loc="left", fontsize=10)
         handles, labels = panels[0].get_legend_handles_labels()
         drawn.legend(handles, labels, loc="outside lower center", ncols=3, frameon=False)
     return drawn
+
+
+def _of(rows: list[Row], setting: str) -> list[Row]:
+    return [row for row in rows if row["setting"] == setting and "method" in row]
 
 
 def _panel(axes: Axes, rows: list[Row], limits: dict[str, float]) -> None:
