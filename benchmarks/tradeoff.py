@@ -26,7 +26,15 @@ from _report import Goal, Row, arguments, at_least, at_most, report
 from _tradeoff_time import time_row
 from scipy.optimize import linprog
 
-from fairsmooth.experiments import Profile, Progress, Selection, Store, experiment, rows_of, run
+from fairsmooth.experiments import (
+    Profile,
+    Progress,
+    Selection,
+    Store,
+    experiment,
+    rows_of,
+    run_experiments,
+)
 from fairsmooth.experiments.beyond.tradeoff import ACCURACY, LIMITS, OURS, REDUCTION, sighted
 
 EXPERIMENT = experiment("tradeoff")
@@ -50,7 +58,9 @@ def measure(options: argparse.Namespace) -> list[Row]:
     )
     selection = Selection(only=("compas",) if quick else tuple(options.only))
     store = Store(options.store or tempfile.mkdtemp())
-    run([EXPERIMENT], budget, store, selection=selection, n_jobs=options.jobs, report=tell)
+    run_experiments(
+        [EXPERIMENT], budget, store, selection=selection, n_jobs=options.jobs, report=tell
+    )
     table = rows_of(EXPERIMENT, budget, store, selection)
     failed = table[table["status"] != "done"]
     for row in failed.drop_duplicates(["method", "case", "trial"]).to_dict("records"):

@@ -230,6 +230,50 @@ def attack_networks() -> str:
     return _table(["network", "seconds granted", "used", "largest gap", "share of bound"], lines)
 
 
+def forecasts_quality() -> str:
+    """Return log loss, calibration and seconds of the forecasts."""
+    rows = _forecasts()
+    lines = [
+        [
+            row["setting"],
+            row["booster"],
+            *(
+                f"{row[f'{what}_log_loss_out_of_fold']:.4f} / {row[f'{what}_log_loss_test']:.4f}, "
+                f"{row[f'{what}_slope_out_of_fold']:.2f} / {row[f'{what}_slope_test']:.2f}"
+                for what in ("label", "group")
+            ),
+            f"{row['seconds']:.1f} / {row['regression_seconds']:.2f}",
+        ]
+        for row in rows
+    ]
+    header = ["setting", "booster", "label: log loss out of fold / test, slope", "group: the same"]
+    return _table([*header, "seconds / one regression"], lines)
+
+
+def forecasts_worth() -> str:
+    """Return what rules of both forecasts, of the label's and without limits reach."""
+    lines = [
+        [
+            row["setting"],
+            *(
+                " / ".join(_short(row[f"{what}_{name}"]) for name in ("accuracy", "dp", "eo"))
+                for what in ("free", "label", "both")
+            ),
+        ]
+        for row in _forecasts()
+        if row["booster"] == "sklearn"
+    ]
+    return _table(["setting", "no limits", "label's forecast alone", "label and group"], lines)
+
+
+def _forecasts() -> list[dict[str, Any]]:
+    """Return one row per setting and booster: the benchmark prints three tables of them."""
+    joined: dict[tuple[str, str], dict[str, Any]] = {}
+    for row in _results("forecasts")["rows"]:
+        joined.setdefault((row["setting"], row["booster"]), {}).update(row)
+    return list(joined.values())
+
+
 BLOCKS: dict[str, Callable[[], str]] = {
     "tradeoff-short": tradeoff_short,
     "tradeoff-full": tradeoff_full,
@@ -244,6 +288,8 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "train-guarantee": train_guarantee,
     "guaranteed-accuracy": guaranteed_accuracy,
     "attack-linear": attack_linear,
+    "forecasts-quality": forecasts_quality,
+    "forecasts-worth": forecasts_worth,
     "attack-networks": attack_networks,
 }
 

@@ -106,7 +106,7 @@ def test_methods_have_names_of_their_own():
 
 def test_the_ten_classes_are_exported_and_registered():
     assert set(baselines.__all__) >= EXPORTED
-    registered = {getattr(method.estimator, "__name__", "") for method in methods()}
+    registered = {getattr(method.estimator, "class_name", "") for method in methods()}
     assert registered >= EXPORTED
 
 

@@ -240,6 +240,39 @@ def test_rows_are_read_and_decided_again_as_they_were(folder, capsys, tmp_path):
     assert "are those of the guarantee" in out
 
 
+def test_a_try_of_a_series_needs_its_rows(folder, capsys, tmp_path):
+    tried = ["guarantee", folder / "model", folder / "safe.csv", "--attempt", "2"]
+    assert run(capsys, *tried, "--max-dp", "0.2", "-o", tmp_path / "t.json")[0] == 0
+    for model in ([folder / "model"], []):
+        code, out, _ = run(capsys, "verify", *model, "--guarantee", tmp_path / "t.json")
+        assert code == 2
+        assert "not checked counts: withheld, as in every series of attempts" in out
+        assert "The guarantee could not be checked: give its safety rows with --data." in out
+        assert "NOT hold" not in out
+    verify = ["verify", folder / "model", "--guarantee", tmp_path / "t.json"]
+    code, out, _ = run(capsys, *verify, "--json")
+    assert (code, json.loads(out)["holds"]) == (2, False)
+    code, out, _ = run(capsys, *verify, "--data", folder / "safe.csv")
+    assert code == 0
+    assert out.endswith("The certificate holds.\nThe guarantee holds.\n")
+    # What fails without rows fails, whatever could be told with them.
+    code, out, _ = run(
+        capsys, "verify", folder / "other", "--guarantee", tmp_path / "t.json", "--attack", "0.1"
+    )
+    assert code == 1
+    assert out.endswith("The certificate holds.\nThe guarantee does NOT hold.\n")
+
+
+def test_a_guarantee_that_states_its_failure_is_not_said_to_hold(folder, capsys, tmp_path):
+    failed = ["guarantee", folder / "model", folder / "safe.csv", "--max-dp", "0.01"]
+    for number, more in enumerate(([], ["--attempt", "1"])):
+        assert run(capsys, *failed, *more, "-o", tmp_path / f"{number}.json")[0] == 1
+        code, out, _ = run(capsys, "verify", "--guarantee", tmp_path / f"{number}.json")
+        assert code == 0
+        assert "its limits are NOT guaranteed" in out
+        assert "holds." not in out
+
+
 def test_a_forgery_that_does_not_add_up_is_refused_without_rows(
     folder, guaranteed, capsys, tmp_path
 ):

@@ -10,7 +10,7 @@ import fairsmooth
 
 ROOT = Path(fairsmooth.__file__).parent
 GUIDE = (Path(__file__).parents[2] / "CONTRIBUTING.md").read_text(encoding="utf-8")
-FOUNDATION = {"exceptions", "_types", "_validate", "_random", "_registry", "_atomic"}
+FOUNDATION = {"exceptions", "_types", "_validate", "_random", "_registry", "_atomic", "_lazy"}
 # Shares nothing but exceptions with what it checks; the command line alone calls it.
 INDEPENDENT, ITS_CALLERS = "verify", {"cli"}
 # Rooms of one layer do not import each other, but for these.

@@ -80,7 +80,7 @@ class Forecasts(BaseEstimator):  # type: ignore[misc]
     >>> forecasts = Forecasts(rounds=20)
     >>> X = forecasts.fit_transform(data.X, data.y, sensitive_features=data.sensitive_features)
     >>> list(X.columns)
-    ['P(Y=1)', 'P(A=1, Y=0)', 'P(A=1, Y=1)']
+    ['P(Y=1)', 'P(A=g1, Y=0)', 'P(A=g1, Y=1)']
     >>> forecasts.encoder_.joint_of(X).sum(axis=(1, 2)).round(12).min()
     np.float64(1.0)
     """

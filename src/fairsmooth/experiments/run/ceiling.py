@@ -7,12 +7,10 @@ import numpy as np
 import pandas as pd
 
 from fairsmooth.datasets import FairDataset
+from fairsmooth.experiments.declaration import ROUNDING
 from fairsmooth.experiments.run.data import whole
 from fairsmooth.experiments.run.job import Job
 from fairsmooth.training.decisions.program import solve_program
-
-# Printed gaps are rounded to two digits, so they may be this much larger.
-ROUNDING = 0.005
 
 
 def ceilings(job: Job, _: Mapping[str, Any], method: None = None) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from fairsmooth.training.decisions.limits import GapLimits
 
 # Rules whose rows lie closer to the boundary than this share of the distance are not told apart.
 _APART = 1e-9
+_VISIBLE = 1e-5
 
 
 @dataclass(frozen=True)
@@ -38,9 +39,13 @@ class Judge:
         return counted.reshape(shape).astype(np.float64)
 
     def merit(self, hits: Floats, price: float) -> Floats:
-        """Return the share of correct rows, less ``price`` times the excess over the limits."""
+        """Return the share of correct rows, less ``price`` times the excess over the limits.
+
+        Whatever exceeds a limit, be it by a rounding error, counts as exceeding it visibly.
+        """
         share = self.limits.correct(hits) / len(self.cells)
-        return np.asarray(share - price * self.limits.excess(hits))
+        excess = self.limits.excess(hits)
+        return np.asarray(share - price * np.where(excess > 0.0, excess + _VISIBLE, 0.0))
 
 
 def best_step(

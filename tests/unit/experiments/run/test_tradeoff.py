@@ -5,7 +5,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from fairsmooth.experiments import Selection, Store, experiment, profile, rows_of, run
+from fairsmooth.experiments import Selection, Store, experiment, profile, rows_of, run_experiments
 from fairsmooth.experiments.beyond.tradeoff import CEILING, OURS, REDUCTION, sighted
 from fairsmooth.experiments.run import tradeoff_candidates
 from fairsmooth.experiments.run.tradeoff import beside, entries
@@ -45,7 +45,7 @@ def rows(tmp_path_factory):
     budget = replace(profile("smoke"), max_rows=300)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("builtins.__import__", guarded())
-        run([experiment("tradeoff")], budget, store, selection=only)
+        run_experiments([experiment("tradeoff")], budget, store, selection=only)
     return rows_of(experiment("tradeoff"), budget, store, only), store
 
 
