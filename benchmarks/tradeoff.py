@@ -142,8 +142,8 @@ def goals(rows: list[Row]) -> list[Goal]:
 
 def readable(row: Row) -> Row:
     """Put mean and standard error into one cell."""
-    labels = ("acc", "ΔDP", "ΔEO", "inner acc", "inner ΔDP", "inner ΔEO", "ε", "to the free")
-    labels = (*labels, "ε to the free", "within")
+    inner = ("inner acc", "inner ΔDP", "inner ΔEO")
+    labels = ("acc", "ΔDP", "ΔEO", *inner, "ε", "to the free", "ε to the free", "within")
     out: Row = {"setting": row["setting"], "method": row["method"]}
     if "axis" in row:
         out["candidate"] = f"{row['axis']} {row['value']:g}"
