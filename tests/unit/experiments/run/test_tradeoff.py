@@ -10,9 +10,9 @@ from fairsmooth.experiments.beyond.tradeoff import CEILING, OURS, REDUCTION, sig
 from fairsmooth.experiments.run import tradeoff_candidates
 from fairsmooth.experiments.run.tradeoff import beside, entries
 from fairsmooth.experiments.run.tradeoff_candidates import AIMS, BOUNDS, entrants
-from fairsmooth.tuning import Limits
+from fairsmooth.tuning import SearchLimits
 
-LIMITS = Limits(0.05, 0.1)
+LIMITS = SearchLimits(0.05, 0.1)
 
 
 def test_our_candidates_aim_at_shares_of_the_limits():

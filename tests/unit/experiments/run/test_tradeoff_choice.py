@@ -5,7 +5,7 @@ import pytest
 from fairsmooth.datasets import FairDataset
 from fairsmooth.experiments.run.tradeoff_candidates import Candidate
 from fairsmooth.experiments.run.tradeoff_choice import RATIO, choose, expected_gap, judged, pooled
-from fairsmooth.tuning import Limits
+from fairsmooth.tuning import SearchLimits
 
 
 def some_rows(n=400, seed=0):
@@ -63,5 +63,5 @@ def test_the_most_accurate_within_the_limits_is_chosen_or_the_nearest():
     names = ("accuracy", "demographic_parity", "equalized_odds_sum")
     rows = [(0.9, 0.2, 0.2), (0.8, 0.04, 0.09), (0.7, 0.01, 0.01), (0.95, 0.06, 0.1)]
     table = [dict(zip(names, row, strict=True)) for row in rows]
-    assert choose(table, Limits(0.05, 0.1)) == 1
-    assert choose([table[0], table[3]], Limits(0.05, 0.1)) == 1
+    assert choose(table, SearchLimits(0.05, 0.1)) == 1
+    assert choose([table[0], table[3]], SearchLimits(0.05, 0.1)) == 1
