@@ -89,15 +89,15 @@ FAULTS = (
     Fault(
         "neighbours-not-compared",
         OUTWARD,
-        "_squares(scaled[i + 1 :] - scaled[i]).max()",
-        "_squares(scaled[i + 1 :] - scaled[i + 1]).max()",
+        "np.triu(rough(start) >= least, k=start + 1)",
+        "np.triu(rough(start) >= least, k=start + 2)",
         BY_HAND,
     ),
     Fault(
         "no-noise-no-shift",
         CERTIFICATE,
-        "if self.sigma > 0 else math.inf",
-        "if self.sigma > 0 else 0.0",
+        "if sigma > 0 else math.inf",
+        "if sigma > 0 else 0.0",
         BY_HAND,
     ),
     # core: rounding outward
@@ -211,8 +211,8 @@ FAULTS = (
     Fault(
         "tie-halved-in-training",
         PROBLEM,
-        "self._total(losses) + self.alpha * tie",
-        "self._total(losses) + 0.5 * self.alpha * tie",
+        "self.total(losses) + self.alpha * tie",
+        "self.total(losses) + 0.5 * self.alpha * tie",
         OF_PROBLEM,
     ),
     Fault(

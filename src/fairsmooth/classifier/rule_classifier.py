@@ -20,7 +20,7 @@ from fairsmooth._types import Floats, Labels
 from fairsmooth.classifier.group_classifier import GroupClassifier, both_classes
 from fairsmooth.core.explanation import Explanation, explain
 from fairsmooth.core.rows import CodedRows, DenseRows, Rows, SparseRows
-from fairsmooth.core.rule import RuleHolder
+from fairsmooth.core.rule_holder import RuleHolder
 from fairsmooth.data.groups import Groups, some_rows
 from fairsmooth.exceptions import InputError
 from fairsmooth.training.example import Example

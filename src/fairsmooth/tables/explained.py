@@ -8,6 +8,7 @@ import pandas as pd
 
 from fairsmooth._types import Floats
 from fairsmooth.core.labels import group_text
+from fairsmooth.core.rows import spelt_out
 from fairsmooth.data.frames import as_frame
 from fairsmooth.data.roles import sensitive_frame
 from fairsmooth.exceptions import InputError
@@ -91,7 +92,7 @@ def _reference(model: "TableModel", table: Any, unknown: str | None) -> tuple[Fl
     if not usable.any():
         raise InputError(f"Expected a reference row that can be scored, got none of {len(frame)}.")
     said = f"the mean of {int(usable.sum()):,} rows of the reference table"
-    return features.to_numpy(dtype=np.float64)[usable].mean(axis=0), said
+    return spelt_out(features)[usable].mean(axis=0), said
 
 
 def _groups(model: "TableModel", rows: pd.DataFrame) -> list[str | None]:

@@ -10,6 +10,7 @@ import pandas as pd
 from fairsmooth._types import Floats
 from fairsmooth.core.explanation import Explanation
 from fairsmooth.core.labels import group_text
+from fairsmooth.core.rows import spelt_out
 from fairsmooth.data.columns import Rule, Standardised
 from fairsmooth.data.encoding import TableEncoder
 from fairsmooth.data.values import normal_text
@@ -21,7 +22,7 @@ from fairsmooth.tables.alternatives import KNOWN, alternatives
 N_REASONS = 4
 EVEN = "a row that is spread evenly over the levels of every column"
 _NO_REASON = (
-    "Expected columns that can be reasons, got forecasts: a forecast is not a reason. "
+    "Expected columns that can be reasons, got forecasts or products: a forecast is not a reason. "
     "Train with other --columns to give reasons."
 )
 
@@ -234,7 +235,7 @@ def _nearest(values: list[Any], hits: Any, current: Any, moved: Floats) -> int:
 def explain_rows(
     classifier: FairSmoothClassifier,
     encoder: Any,
-    features: pd.DataFrame,
+    features: Any,
     values: pd.DataFrame,
     *,
     base: tuple[Floats, str],
@@ -246,7 +247,7 @@ def explain_rows(
     reference, said = base
     found = classifier.explain(features, reference=reference, columns=sources(encoder))
     others = Alternatives.of(encoder)
-    matrix = features.to_numpy(dtype=np.float64)
+    matrix = spelt_out(features)
     names = [str(name) for name in values.columns]
     rows = [dict(zip(names, row, strict=True)) for row in values.itertuples(index=False)]
     return [

@@ -286,13 +286,10 @@ class TableModel:
     def _features(self, table: pd.DataFrame, unknown: str | None) -> tuple[Any, scoring.Reasons]:
         """Return the features, and None or a reason for every row."""
         if self.encoder is None:
-            return scoring.matrix_of(self.classifier, table), np.full(
-                len(table), None, dtype=object
-            )
-        encoder = self.encoder
-        if unknown is not None:
-            encoder = encoder.with_unknown(unknown)
-        return encoder.encode_rows(table)
+            nothing = np.full(len(table), None, dtype=object)
+            return scoring.matrix_of(self.classifier, table), nothing
+        known = self.encoder if unknown is None else self.encoder.with_unknown(unknown)
+        return known.encode_rows(table)
 
     def _labels(self) -> tuple[Any, Any]:
         if self.provenance is None:

@@ -2,7 +2,7 @@
 
 from fairsmooth.core.rows.coded import CodedRows
 from fairsmooth.core.rows.dense import DenseRows
-from fairsmooth.core.rows.rows import Block, Rows
+from fairsmooth.core.rows.rows import Block, Rows, spelt_out
 from fairsmooth.core.rows.sparse import SparseRows
 
-__all__ = ["Block", "CodedRows", "DenseRows", "Rows", "SparseRows"]
+__all__ = ["Block", "CodedRows", "DenseRows", "Rows", "SparseRows", "spelt_out"]

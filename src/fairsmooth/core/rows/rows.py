@@ -131,3 +131,8 @@ def segments(groups: Index) -> list[tuple[int, int, int]]:
     starts = [0, *ends[:-1]]
     found = zip(range(first, last + 1), starts, ends, strict=True)
     return [(group, start, stop) for group, start, stop in found if stop > start]
+
+
+def spelt_out(features: Any) -> Floats:
+    """Return encoded rows spelt out, one number per feature."""
+    return features.toarray() if isinstance(features, Rows) else np.asarray(features, np.float64)

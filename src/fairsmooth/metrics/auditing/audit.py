@@ -29,12 +29,7 @@ from fairsmooth.metrics.record import Record, by_metric_and_group, plain
 from fairsmooth.metrics.scored import ScoredRows, last_certified, score_rows
 from fairsmooth.metrics.shift.audit import ShiftAudit, shift_curves
 
-_SUMMARY = {
-    "accuracy": "accuracy",
-    "demographic_parity": "demographic_parity",
-    "equalized_odds_sum": "equalized_odds_sum",
-    "equalized_odds_max": "equalized_odds_max",
-}
+_SUMMARY = ("accuracy", "demographic_parity", "equalized_odds_sum", "equalized_odds_max")
 
 
 @dataclass(frozen=True)
@@ -100,7 +95,7 @@ class Audit:
         """
         certificate = self.certificate
         bounds = ("epsilon", "epsilon_tight", "max_distance")
-        head = {key: plain(self._value(metric)) for key, metric in _SUMMARY.items()}
+        head = {name: plain(self._value(name)) for name in _SUMMARY}
         head |= self._impact_ratio()
         head |= {key: plain(getattr(certificate, key, None)) for key in bounds}
         head["measured_gap"] = self._largest("epsilon_linf_all_rows")
