@@ -86,10 +86,10 @@ def _print(found: "DecisionExplanation") -> None:
             f"{whose} {group}: own score in [{lower_text(low)}, {upper_text(high)}], {proved}."
         )
     lines += [f"The decision would be the other one with {change}." for change in found.changes]
-    if not found.changes:
-        lines.append("No change of a single column changes the decision.")
     if found.not_searched:
-        lines.append(f"Not tried: other values of {', '.join(found.not_searched)}.")
+        lines.append(f"Other values were not tried of: {', '.join(found.not_searched)}.")
+    elif not found.changes:
+        lines.append("No change of a single column changes the decision.")
     try:
         reasons = found.reasons
         lines += ["Reasons for the decision:"] if reasons else []

@@ -89,6 +89,15 @@ class CrossedEncoder:
         return [*self.fine.feature_names, *(f"{names[i]} & {names[j]}" for i, j in self.pairs)]
 
     @property
+    def sources(self) -> list[str]:
+        """The column that every feature comes from, or the two."""
+        fine, rough = (
+            [rule.name for rule in each.rules for _ in rule.feature_names]
+            for each in (self.fine, self.rough)
+        )
+        return [*fine, *(f"{rough[i]} & {rough[j]}" for i, j in self.pairs)]
+
+    @property
     def bounds(self) -> tuple[Floats, Floats]:
         """The least and the largest value of every feature: all are indicators."""
         width = len(self.feature_names)

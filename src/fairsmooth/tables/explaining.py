@@ -12,6 +12,7 @@ from fairsmooth.core.explanation import Explanation
 from fairsmooth.core.labels import group_text
 from fairsmooth.core.rows import spelt_out
 from fairsmooth.data.columns import Rule, Standardised
+from fairsmooth.data.crossed import CrossedEncoder
 from fairsmooth.data.encoding import TableEncoder
 from fairsmooth.data.values import normal_text
 from fairsmooth.estimator import FairSmoothClassifier
@@ -131,9 +132,9 @@ class DecisionExplanation:
 
 def sources(encoder: Any) -> list[str]:
     """Return the source column of every feature."""
-    if not isinstance(encoder, TableEncoder):
-        return list(encoder.feature_names)
-    return [rule.name for rule in encoder.rules for _ in rule.feature_names]
+    if isinstance(encoder, TableEncoder):
+        return [rule.name for rule in encoder.rules for _ in rule.feature_names]
+    return list(encoder.sources if isinstance(encoder, CrossedEncoder) else encoder.feature_names)
 
 
 def even_row(encoder: Any) -> Floats:
@@ -166,7 +167,7 @@ class Alternatives:
     def of(cls, encoder: Any) -> "Alternatives":
         """Encode one value per level of every column."""
         if not isinstance(encoder, TableEncoder):
-            return cls({}, {}, tuple(encoder.feature_names))
+            return cls({}, {}, tuple(encoder.columns))
         rules: dict[str, list[Rule]] = {}
         places: dict[str, list[int]] = {}
         first = 0

@@ -39,6 +39,14 @@ def n_features_of(encoder: Any) -> int | None:
     return sum(known) if len(known) == len(counts) else None
 
 
+def n_columns_of(encoder: Any) -> int | None:
+    """Return how many rules read the table's columns, in an encoder that has been checked."""
+    if encoder is None:
+        return None
+    inner = {"forecasts": "inputs", "crossed": "fine"}.get(encoder.get("kind", ""))
+    return len((encoder if inner is None else encoder[inner])["columns"])
+
+
 def _n_crossed(encoder: dict[str, Any]) -> int | None:
     """Return the features of fine columns and of products of two rough ones each."""
     entries = {"kind", "fine", "rough", "pairs"}

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from fairsmooth.verify._encoder import n_features_of
+from fairsmooth.verify._encoder import n_columns_of, n_features_of
 from fairsmooth.verify._fields import an_object, is_whole, labels, one_of, real, require, texts
 from fairsmooth.verify._forecasters import Forecasters, read_forecasters
 from fairsmooth.verify._json import Object
@@ -70,7 +70,6 @@ def read_rule(plain: Object) -> Rule:
     classes = _classes(plain)
     table = _table(plain.get("training") if is_old else plain.get("table"), classes)
     n_features, forecasters = _features(plain), read_forecasters(plain["encoder"])
-    encoder = plain["encoder"] if forecasters is None else plain["encoder"]["inputs"]
     guarantee = plain.get("guarantee")
     require(guarantee is None or isinstance(guarantee, dict), "a guarantee or none", guarantee)
     return Rule(
@@ -80,7 +79,7 @@ def read_rule(plain: Object) -> Rule:
         n_draws=int(n_draws or 0),
         threshold=real(plain, "threshold"),
         n_features=n_features,
-        n_columns=None if encoder is None else len(encoder["columns"]),
+        n_columns=n_columns_of(plain["encoder"]),
         forecasters=forecasters,
         label=table.get("label"),
         positive=repr(table.get("positive", classes[1])),

@@ -2,6 +2,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from fairsmooth.cli.main import main
 from fairsmooth.data import crossed
 from fairsmooth.data.crossed import CrossedEncoder
 from fairsmooth.exceptions import InputError, ModelFileError
@@ -71,3 +72,23 @@ def test_the_verifier_counts_features_by_its_own_code():
             n_features_of(plain | {"pairs": pairs})
     with pytest.raises(ModelFileError, match="an encoder with"):
         n_features_of(plain | {"extra": 1})
+
+
+def test_a_model_of_crossed_columns_is_used_like_any_other(tmp_path, capsys):
+    random = np.random.default_rng(1)
+    rows = table(600).assign(sex=random.choice(["f", "m"], 600))
+    rows["paid"] = ((rows.age * rows.pay + random.normal(size=600)) > 0).astype(int)
+    rows.to_csv(tmp_path / "t.csv", index=False)
+    file, data = str(tmp_path / "m.safetensors"), str(tmp_path / "t.csv")
+    roles = ["--label", "paid", "--sensitive", "sex", "--columns", "crossed", "-o", file]
+    assert main(["train", data, *roles]) == 0
+    assert main(["predict", file, data, "-o", str(tmp_path / "s.csv")]) == 0
+    assert main(["audit", file, data, "--json"]) == 0
+    assert main(["verify", file]) == 0
+    capsys.readouterr()
+    assert main(["explain", file, data, "--row", "1"]) == 0
+    said = capsys.readouterr().out
+    assert "age & pay" in said
+    assert "Other values were not tried of: age, pay, job." in said
+    assert "No change of a single column" not in said
+    assert main(["export", file, "--onnx", str(tmp_path / "m.onnx")]) == 2
