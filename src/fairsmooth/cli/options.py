@@ -2,7 +2,7 @@
 
 from itertools import pairwise
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -104,6 +104,23 @@ def parse_threshold(text: str, *, guaranteed: bool = False) -> float | str:
         return float(text)
     except ValueError:
         return text
+
+
+def parity_settings(parity: str | None, weight: float | None, limits: str | None) -> dict[str, Any]:
+    """Return the classifier's settings: a term with a weight, or limits on decisions."""
+    if limits is None:
+        return {"parity": parity, "parity_weight": parity_weight_of(parity, weight)}
+    if weight is not None:
+        raise InputError("Expected --parity-weight or --parity-limits, got both.")
+    try:
+        selected, odds = (float(part) for part in limits.split(","))
+    except ValueError as error:
+        raise InputError(
+            "Expected --parity-limits to be two numbers, of selection rates and of equalized "
+            f"odds, such as 0.05,0.08, got {limits[:40]!r}."
+        ) from error
+    chosen = {"parity": parity or "both", "parity_solver": "decisions"}
+    return {**chosen, "parity_tolerance": (selected, odds)}
 
 
 def parity_weight_of(parity: str | None, weight: float | None) -> float:

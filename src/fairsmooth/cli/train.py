@@ -23,7 +23,7 @@ from fairsmooth.cli.options import (
     Strict,
     TestSize,
     Unknown,
-    parity_weight_of,
+    parity_settings,
     parse_threshold,
     parse_widths,
 )
@@ -54,6 +54,13 @@ def command(
     parity_weight: Annotated[
         float | None,
         typer.Option("--parity-weight", help="Weight of the parity term; 0.25 if left out."),
+    ] = None,
+    parity_limits: Annotated[
+        str | None,
+        typer.Option(
+            "--parity-limits",
+            help="Instead of a weight: limits on the gaps of decisions, DP and EO, as 0.05,0.08.",
+        ),
     ] = None,
     group_weights: Annotated[
         str,
@@ -106,8 +113,8 @@ def command(
     from fairsmooth.cli.targets import require_target
 
     wanted = Wanted.of(guarantee_dp, guarantee_eo, min_ratio, confidence, shift, aim)
-    wanted.refuse_beside(parity, parity_weight)
-    weight = parity_weight_of(parity, parity_weight)
+    wanted.refuse_beside(parity, parity_weight, parity_limits)
+    fairness = parity_settings(parity, parity_weight, parity_limits)
     widths = parse_widths(hidden)
     decided_above = parse_threshold(threshold, guaranteed=wanted.limits is not None)
     require_target(output, inputs=[data])
@@ -122,8 +129,7 @@ def command(
         link=link,
         sigma=sigma,
         alpha=alpha,
-        parity=parity,
-        parity_weight=weight,
+        **fairness,
         group_weights=group_weights,
         threshold=decided_above,
         random_state=seed,
