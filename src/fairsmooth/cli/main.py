@@ -31,6 +31,7 @@ COMMANDS = {
     "verify": ("verify", "Verify a model's certificate from its weights."),
     "explain": ("explain", "Explain the decisions about rows of a table."),
     "export": ("export", "Write a model for other runtimes (ONNX)."),
+    "card": ("card", "Write a model card with certificate and guarantee."),
     "tune": ("tune", "Search for parameters that keep the limits you set."),
     "reproduce": ("reproduce", "Run experiments of the paper, beside the printed numbers."),
     "list": ("listing", "List datasets, methods or experiments."),
