@@ -21,7 +21,7 @@ from fairsmooth.exceptions import FairSmoothError
 
 # The module of every command, and what the list of commands says about it.
 COMMANDS = {
-    "demo": ("demo", "Train and certify on embedded data; write a report."),
+    "demo": ("demo", "Tell the story on embedded data; write a report."),
     "train": ("train", "Train, certify and audit a classifier on a table."),
     "predict": ("predict", "Score every row of a table, with certified intervals."),
     "audit": ("audit", "Measure accuracy and gaps on a table, beside the certificate."),

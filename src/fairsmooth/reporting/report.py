@@ -33,6 +33,7 @@ def render_report(
     provenance: Provenance | None = None,
     held_out: bool = False,
     standard: BiasAudit | None = None,
+    preface: Markup = Markup(),  # noqa: B008 - never changed
 ) -> str:
     """Return an audit, and the certificate if there is one, as one HTML page.
 
@@ -48,6 +49,8 @@ def render_report(
         Whether training is known not to have seen the audited rows.
     standard : BiasAudit, optional
         The table that a standard asks for.
+    preface : Markup
+        What to put below the title, as HTML.
     """
     context = {
         "title": title,
@@ -59,6 +62,7 @@ def render_report(
         "summary": audit.summary(),
         "audit": audit,
         "standard": standard,
+        "preface": preface,
         "figures": _figures(audit),
         "shift_figures": _shift_figures(audit),
     }
