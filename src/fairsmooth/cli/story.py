@@ -30,12 +30,12 @@ def print_story(
     print_lines([_gap(paper)])
     print_summary(paper.summary())
     _part(3, "The same data, trained to a guarantee")
-    print_lines([forecast])
+    print_lines([forecast] if forecast else [])
     for fitted in others:
         print_lines(str(fitted.model.guarantee).splitlines())
         print_lines([_gap(fitted)])
     print_lines([] if missing is None else [missing])
-    _part(4, "Both verified by code that shares nothing with what made them")
+    _part(4, f"{'Both verified' if others else 'Verified'} by code that shares nothing with ours")
     for chapter in chapters:
         print_lines([f"{chapter.name}: {' '.join(chapter.verdicts)}"])
     _part(5, "Side by side")
