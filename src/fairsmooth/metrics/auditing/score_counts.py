@@ -4,10 +4,12 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fairsmooth._types import Floats, Labels
-from fairsmooth.metrics.scored import Bools, ScoredRows
+from fairsmooth.metrics.scored import ScoredRows
 
+Bools = NDArray[np.bool_]
 # Nobody is to be found among fewer people than this.
 FEWEST = 10
 N_STEPS = 100
