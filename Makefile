@@ -7,7 +7,7 @@ STAMP  := $(VENV)/.installed
 # Two test processes with one numerical thread each fill a two-core machine.
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: demo test kernels lint bench docs clean
+.PHONY: demo test kernels lint bench docs links clean
 
 demo: $(STAMP)
 	$(BIN)/fairsmooth demo --out out/demo
@@ -31,6 +31,10 @@ docs: $(STAMP)
 	$(BIN)/python tools/fill_tables.py
 	$(BIN)/python tools/draw_rooms.py
 	$(BIN)/python -m sphinx --fresh-env --fail-on-warning --keep-going -q -b html docs out/docs
+
+# Whether addresses elsewhere answer: needs the network. Links between our own pages are tested by `make test`.
+links: $(STAMP)
+	$(BIN)/python -m sphinx --fresh-env -q -D plot_gallery=0 -b linkcheck docs out/links
 
 $(STAMP): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)

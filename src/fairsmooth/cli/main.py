@@ -21,7 +21,7 @@ from fairsmooth.exceptions import FairSmoothError
 
 # The module of every command, and what the list of commands says about it.
 COMMANDS = {
-    "demo": ("demo", "Train and certify on embedded data; write a report."),
+    "demo": ("demo", "Tell the story on embedded data; write a report."),
     "train": ("train", "Train, certify and audit a classifier on a table."),
     "predict": ("predict", "Score every row of a table, with certified intervals."),
     "audit": ("audit", "Measure accuracy and gaps on a table, beside the certificate."),
@@ -31,6 +31,7 @@ COMMANDS = {
     "verify": ("verify", "Verify a model's certificate from its weights."),
     "explain": ("explain", "Explain the decisions about rows of a table."),
     "export": ("export", "Write a model for other runtimes (ONNX)."),
+    "card": ("card", "Write a model card with certificate and guarantee."),
     "tune": ("tune", "Search for parameters that keep the limits you set."),
     "reproduce": ("reproduce", "Run experiments of the paper, beside the printed numbers."),
     "list": ("listing", "List datasets, methods or experiments."),

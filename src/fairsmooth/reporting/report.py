@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from markupsafe import Markup
+
 from fairsmooth.core.certificate import Certificate
 from fairsmooth.guarantees import GapGuarantee
 from fairsmooth.metrics import Audit, BiasAudit
@@ -49,6 +51,8 @@ class Report:
         What a search found.
     notes : sequence of str
         What was noticed, one line each.
+    preface : Markup
+        What to put below the first screen, as HTML.
     interactive : bool
         Whether charts may be drawn by a script; otherwise they are still.
     """
@@ -63,6 +67,7 @@ class Report:
     history: Sequence[Any] = ()
     front: ParetoFront | None = None
     notes: Sequence[str] = ()
+    preface: Markup = Markup()  # noqa: RUF009 - never changed
     interactive: bool = True
 
     def selection(self) -> Selection | None:
@@ -174,7 +179,7 @@ def render_report(
         Digests, files and what ``verify`` found; provenance, rows and threshold are filled in.
     more
         As in :class:`Report`: ``guarantee``, ``beside``, ``standard``, ``history``, ``front``,
-        ``notes``.
+        ``notes``, ``preface``.
     """
     about = replace(
         subject or Subject(),

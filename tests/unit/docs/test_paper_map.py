@@ -35,10 +35,3 @@ def test_every_symbol_and_test_of_the_map_exists(row):
     path, _, name = test.partition("::")
     assert (ROOT / path).is_file()
     assert f"def {name}" in (ROOT / path).read_text(encoding="utf-8") if name else True
-
-
-def test_links_between_pages_lead_somewhere():
-    pages = [*(ROOT / "docs").rglob("*.md"), *ROOT.glob("*.md")]
-    for page in pages:
-        for target in re.findall(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
-            assert (page.parent / target).exists(), f"{page.name} -> {target}"
