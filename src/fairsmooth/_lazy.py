@@ -24,3 +24,11 @@ def names_when_asked(namespace: dict[str, Any], homes: Mapping[str, str]) -> Cal
         return value
 
     return found
+
+
+def fetched(module: str, name: str) -> Any:
+    """Return a name of a room that the asking one must not import: loaded when used.
+
+    Only for what a user may ask of an object and another room does, such as its page.
+    """
+    return getattr(import_module(module), name)

@@ -149,22 +149,23 @@ def _verdicts(model: Path, rows: Path) -> tuple[tuple[str, ...], bool]:
 
 
 def _report(title: str, chapters: list["Chapter"], trained: _Trained, folder: Path) -> None:
+    """Write one page: about the guaranteed model if there is one, the paper's beside it."""
     from fairsmooth._atomic import write_bytes
-    from fairsmooth.reporting.report import render_report
+    from fairsmooth.cli.pages import ModelPage
     from fairsmooth.reporting.story import render_story
 
     opening = (
-        "Two models of the same rows, judged on the same people, whom neither has seen. Below the "
-        "table: everything about the first of them."
+        "Two models of the same rows, judged on the same people, whom neither has seen. All the "
+        f"rest of this page is about the {'second' if trained.guaranteed else 'first'} of them."
     )
-    page = render_report(
-        title,
-        trained.paper.model.certificate,
-        trained.paper.audit,
-        provenance=trained.paper.model.provenance,
-        held_out=True,
-        preface=render_story(opening, chapters, trained.missing),
-    )
+    preface = render_story(opening, chapters, trained.missing)
+    other = {"the paper's model": trained.paper.audit}
+    if trained.guaranteed is None:
+        about = ModelPage.of_fitted(trained.paper, folder / PAPER, table_file=ROWS)
+        page = about.render(title, preface=preface)
+    else:
+        about = ModelPage.of_fitted(trained.guaranteed, folder / GUARANTEED, table_file=ROWS)
+        page = about.render(title, beside=other, preface=preface)
     write_bytes(folder / REPORT, page.encode())
 
 

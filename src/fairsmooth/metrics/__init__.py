@@ -1,6 +1,7 @@
 """Rates, gaps and audits, with the noise they carry."""
 
-from fairsmooth.metrics.auditing.audit import Audit, audit
+from fairsmooth.metrics.auditing.audit import audit
+from fairsmooth.metrics.auditing.result import Audit
 from fairsmooth.metrics.auditing.statements import Statement
 from fairsmooth.metrics.bias_audit import BiasAudit, BiasAuditRow, bias_audit
 from fairsmooth.metrics.group import (

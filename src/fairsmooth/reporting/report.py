@@ -1,28 +1,156 @@
-"""The report: one self-contained page, no script, nothing loaded from elsewhere."""
+"""The report: one self-contained page that opens with words and lets nothing in from elsewhere."""
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
-from jinja2 import Undefined
 from markupsafe import Markup
 
-import fairsmooth
 from fairsmooth.core.certificate import Certificate
-from fairsmooth.core.labels import group_text
-from fairsmooth.core.outward import upper_text
+from fairsmooth.guarantees import GapGuarantee
 from fairsmooth.metrics import Audit, BiasAudit
-from fairsmooth.reporting import figures
-from fairsmooth.reporting.page import render
+from fairsmooth.reporting import by_group, still
+from fairsmooth.reporting.charts.bundle import EXTRA, available, bundle
+from fairsmooth.reporting.explored import curve_data, threshold_data
+from fairsmooth.reporting.first_screen import FirstScreen
+from fairsmooth.reporting.guaranteed import claims_table, counts_of
+from fairsmooth.reporting.page import render, scripted, source
+from fairsmooth.reporting.picture import Picture
+from fairsmooth.reporting.selection import Selection
+from fairsmooth.reporting.shift_grid import shift_grids
+from fairsmooth.reporting.subject import Subject
+from fairsmooth.reporting.wording import sure
 from fairsmooth.tables.provenance import Provenance
+from fairsmooth.tuning.front import ParetoFront
 
-_RATES = {
-    "selection_rate": "Selection rate",
-    "true_positive_rate": "True positive rate",
-    "false_positive_rate": "False positive rate",
-}
-_SHIFT_GAPS = {
-    "expected_demographic_parity": "Gap of expected selection rates, as the population shifts",
-    "expected_equalized_odds_sum": "Sum of the gaps of expected TPR and FPR, as it shifts",
-}
+PLAIN = "plain logistic regression"
+
+
+@dataclass(frozen=True)
+class Report:
+    """Everything that a page may be made of; what is None is left out.
+
+    Attributes
+    ----------
+    title : str
+    subject : Subject
+        What was looked at.
+    audit : Audit, optional
+        What was measured.
+    certificate : Certificate, optional
+        What is certified of the scores.
+    guarantee : GapGuarantee, optional
+        What is guaranteed of the gaps.
+    beside : mapping of str to Audit
+        Audits of other models on the same rows.
+    standard : BiasAudit, optional
+        The table that a standard asks for.
+    history : sequence
+        Steps of the training.
+    front : ParetoFront, optional
+        What a search found.
+    notes : sequence of str
+        What was noticed, one line each.
+    preface : Markup
+        What to put below the first screen, as HTML.
+    interactive : bool
+        Whether charts may be drawn by a script; otherwise they are still.
+    """
+
+    title: str
+    subject: Subject
+    audit: Audit | None = None
+    certificate: Certificate | None = None
+    guarantee: GapGuarantee | None = None
+    beside: Mapping[str, Audit] | None = None
+    standard: BiasAudit | None = None
+    history: Sequence[Any] = ()
+    front: ParetoFront | None = None
+    notes: Sequence[str] = ()
+    preface: Markup = Markup()  # noqa: RUF009 - never changed
+    interactive: bool = True
+
+    def selection(self) -> Selection | None:
+        """Return who is selected how often, by the audit or by the guarantee's counts."""
+        if self.audit is not None:
+            return Selection.of_audit(self.audit, self.beside)
+        return None if self.guarantee is None else Selection.of_guarantee(self.guarantee)
+
+    def explored(self) -> dict[str, Any]:
+        """Return what the explorers of the page hold."""
+        found: dict[str, Any] = {}
+        if self.audit is not None:
+            found |= {"threshold": threshold_data(self.audit), "curves": curve_data(self.audit)}
+        if self.guarantee is not None:
+            found["shift"] = shift_grids(self.guarantee)
+        return found
+
+    def to_html(self) -> str:
+        """Return the page."""
+        selection = self.selection()
+        screen = FirstScreen.of(selection, self.certificate, self.guarantee, self.subject)
+        scripts = self.interactive and available()
+        drawn = self._interactive() if scripts else self._still()
+        context = {
+            "title": self.title,
+            "subject": self.subject,
+            "screen": screen,
+            "picture": None if selection is None else Picture.of(selection),
+            "confidence": "" if selection is None else sure(selection.confidence),
+            "report": self,
+            "audit": self.audit,
+            "tables": self._tables(),
+            "lines": {
+                "certificate": [] if self.certificate is None else str(self.certificate).split("\n"),
+                "guarantee": [] if self.guarantee is None else str(self.guarantee).split("\n"),
+            },
+            "still": "" if scripts else EXTRA,
+            **drawn,
+        }
+        return render("report.html", context)
+
+    def _tables(self) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        if self.audit is not None:
+            found["rates"] = by_group.rates_table(self.audit)
+            found["scores"] = by_group.scores_table(self.audit)
+            found["records"] = by_group.every_record(self.audit)
+        if self.guarantee is not None and self.guarantee.counts is not None:
+            found["claims"] = claims_table(self.guarantee)
+            found["counts"] = by_group.counts_table(counts_of(self.guarantee))
+        return found
+
+    def _interactive(self) -> dict[str, Any]:
+        # Needs the extra, so it is loaded here.
+        from fairsmooth.reporting import drawn
+        from fairsmooth.reporting.fronts import front_charts
+
+        explored = self.explored()
+        parts: dict[str, Any] = {"explorers": drawn.explorer_charts(explored), "front": []}
+        if self.audit is not None:
+            beside = (self.beside or {}).get(PLAIN)
+            score = drawn.score_chart(self.audit)
+            parts |= {
+                "rates": drawn.rate_charts(self.audit, beside),
+                "scores": [] if score is None else [score],
+                "labels": drawn.label_charts(self.audit),
+                "model": list(drawn.model_charts(self.audit, tuple(self.history))),
+            }
+        if self.front is not None:
+            parts["front"] = front_charts(self.front)
+        specs = {chart.name: chart.spec for charts in parts.values() for chart in charts}
+        data = {**{key: value for key, value in explored.items() if value}, "charts": specs}
+        return {
+            **scripted([bundle(), source("report.js")], data),
+            "explored": explored,
+            "charts": parts,
+        }
+
+    def _still(self) -> dict[str, Any]:
+        charts = {"rates": [] if self.audit is None else still.rate_figures(self.audit)}
+        if self.audit is not None and self.audit.shift is not None:
+            charts["curves"] = still.shift_figures(self.audit)
+        return {**scripted([], {}), "explored": {}, "charts": charts}
 
 
 def render_report(
@@ -32,8 +160,8 @@ def render_report(
     *,
     provenance: Provenance | None = None,
     held_out: bool = False,
-    standard: BiasAudit | None = None,
-    preface: Markup = Markup(),  # noqa: B008 - never changed
+    subject: Subject | None = None,
+    **more: Any,
 ) -> str:
     """Return an audit, and the certificate if there is one, as one HTML page.
 
@@ -47,73 +175,18 @@ def render_report(
         Where the model came from; printed if it is known.
     held_out : bool
         Whether training is known not to have seen the audited rows.
-    standard : BiasAudit, optional
-        The table that a standard asks for.
-    preface : Markup
-        What to put below the title, as HTML.
+    subject : Subject, optional
+        Digests, files and what ``verify`` found; provenance, rows and threshold are filled in.
+    more
+        As in :class:`Report`: ``guarantee``, ``beside``, ``standard``, ``history``, ``front``,
+        ``notes``, ``preface``.
     """
-    context = {
-        "title": title,
-        "version": fairsmooth.__version__,
-        "certificate": certificate,
-        "certificate_lines": [] if certificate is None else str(certificate).splitlines(),
-        "provenance": provenance,
-        "rows": "held-out rows" if held_out else "audited rows",
-        "summary": audit.summary(),
-        "audit": audit,
-        "standard": standard,
-        "preface": preface,
-        "figures": _figures(audit),
-        "shift_figures": _shift_figures(audit),
-    }
-    return render("report.html", context, {"number": _number, "bound": _bound, "group": _group})
-
-
-def _figures(audit: Audit) -> list[Markup]:
-    drawn = []
-    for metric, title in _RATES.items():
-        records = [(group, audit.find(metric, group)) for group in audit.groups]
-        known = [(g, r) for g, r in records if r is not None and r.low is not None]
-        if not known:
-            continue
-        figure = figures.intervals(
-            [group_text(group) for group, _ in known],
-            [record.value for _, record in known],
-            [record.low or 0.0 for _, record in known],
-            [record.high or 0.0 for _, record in known],
-            title=f"{title}, with {audit.confidence:.0%} intervals",
-        )
-        drawn.append(Markup(figures.as_svg(figure)))
-    return drawn
-
-
-def _shift_figures(audit: Audit) -> list[Markup]:
-    if audit.shift is None:
-        return []
-    points = audit.shift.to_frame()
-    drawn = []
-    for metric, title in _SHIFT_GAPS.items():
-        chosen = points[(points["metric"] == metric) & ~points["curve"].str.startswith("group_mix")]
-        chosen = chosen[~chosen["curve"].str.endswith("_smallest")]
-        curves = {
-            str(name).replace("_", " "): part for name, part in chosen.groupby("curve", sort=False)
-        }
-        drawn.append(Markup(figures.as_svg(figures.shift_panels(curves, title=title))))
-    return drawn
-
-
-def _number(value: Any) -> str:
-    if value is None or isinstance(value, Undefined):
-        return "–"
-    if isinstance(value, int):
-        return f"{value:,}"
-    return f"{value:.4f}" if isinstance(value, float) else str(value)
-
-
-def _bound(value: Any) -> str:
-    """Print a bound rounded up, so that what is printed is a bound too."""
-    return upper_text(value) if isinstance(value, int | float) else "–"
-
-
-def _group(label: Any) -> str:
-    return group_text(tuple(label) if isinstance(label, list) else label)
+    about = replace(
+        subject or Subject(),
+        provenance=provenance if subject is None else subject.provenance or provenance,
+        n_rows=audit.n_rows,
+        threshold=audit.threshold,
+    )
+    if subject is None:
+        about = replace(about, rows="held-out rows" if held_out else "audited rows")
+    return Report(title, about, audit, certificate, **more).to_html()

@@ -1,152 +1,31 @@
 """The audit: every rate and gap with its interval, beside what is certified."""
 
-from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import Any
 
-import numpy as np
-import pandas as pd
-
 from fairsmooth import _validate
-from fairsmooth.core.certificate import Certificate
 from fairsmooth.exceptions import InputError
 from fairsmooth.metrics.auditing.epsilon import (
     agreement_records,
     epsilon_records,
     rate_distance_records,
 )
+from fairsmooth.metrics.auditing.gap_sample import gap_sample
 from fairsmooth.metrics.auditing.label_records import label_records
 from fairsmooth.metrics.auditing.rate_records import gap_records, rate_records
-from fairsmooth.metrics.auditing.ratio_records import IMPACT_RATIO, four_fifths, ratio_records
-from fairsmooth.metrics.auditing.score_records import BIN, score_records
-from fairsmooth.metrics.auditing.statements import Statement, certified_statements
+from fairsmooth.metrics.auditing.ratio_records import ratio_records
+from fairsmooth.metrics.auditing.result import Audit
+from fairsmooth.metrics.auditing.score_counts import score_counts
+from fairsmooth.metrics.auditing.score_records import score_records
+from fairsmooth.metrics.auditing.statements import certified_statements
 from fairsmooth.metrics.auditing.tying import tying_records
 from fairsmooth.metrics.auditing.weighted import weighted_records
 from fairsmooth.metrics.given import given_rows
 from fairsmooth.metrics.group import row_weights
-from fairsmooth.metrics.record import Record, by_metric_and_group, plain
+from fairsmooth.metrics.record import Record, by_metric_and_group
 from fairsmooth.metrics.scored import ScoredRows, last_certified, score_rows
-from fairsmooth.metrics.shift.audit import ShiftAudit, shift_curves
-
-_SUMMARY = ("accuracy", "demographic_parity", "equalized_odds_sum", "equalized_odds_max")
-
-
-@dataclass(frozen=True)
-class Audit:
-    """What was measured of a classifier on a sample.
-
-    Attributes
-    ----------
-    records : tuple of Record
-        One flat record per metric and group.
-    groups : tuple
-        Labels of the groups.
-    n_rows : int
-        Number of rows audited.
-    confidence : float
-        Confidence of every interval.
-    threshold : float or None
-        A decision is positive where the score exceeds this; None where decisions were
-        made some other way.
-    certificate : Certificate or None
-        The certificate of the classifier, if it has one.
-    statements : tuple of Statement
-        What is certified, and what is not, in words.
-    shift : ShiftAudit or None
-        The curves under shift, if they were asked for.
-    """
-
-    records: tuple[Record, ...]
-    groups: tuple[Hashable, ...]
-    n_rows: int
-    confidence: float
-    threshold: float | None
-    certificate: Certificate | None = None
-    statements: tuple[Statement, ...] = ()
-    shift: ShiftAudit | None = None
-
-    def find(self, metric: str, group: Hashable | None = None) -> Record | None:
-        """Return the record of a metric and group, or None if there is none."""
-        return by_metric_and_group(self.records).get((metric, group))
-
-    def to_frame(self) -> pd.DataFrame:
-        """Return the records as a table, one row each."""
-        frame = pd.DataFrame([vars(record) for record in self.records])
-        # Written out, or the missing group of an overall record would become NaN.
-        groups = pd.Series([record.group for record in self.records], dtype=object)
-        return frame.assign(group=groups)
-
-    def to_metric_frame(self) -> Any:
-        """Return fairlearn's ``MetricFrame`` of the same decisions (extra ``compare``)."""
-        from fairsmooth.metrics.auditing.metric_frame import metric_frame
-
-        return metric_frame(self.records, self.groups)
-
-    def summary(self) -> dict[str, Any]:
-        """Return the headline numbers, as plain data.
-
-        ``measured_gap`` is the largest difference, over rows and groups, between
-        the overall score and a group's own; ``epsilon`` (the paper's) and
-        ``epsilon_tight`` bound it. ``tying_cost`` is the largest log-loss that a
-        group's own classifier gave up for the tie, ``groups`` a list with one
-        record per group. ``four_fifths`` says whether the measured impact ratio is at least
-        0.8: "kept" or "broken". What is unknown is None.
-        """
-        certificate = self.certificate
-        bounds = ("epsilon", "epsilon_tight", "max_distance")
-        head = {name: plain(self._value(name)) for name in _SUMMARY}
-        head |= self._impact_ratio()
-        head |= {key: plain(getattr(certificate, key, None)) for key in bounds}
-        head["measured_gap"] = self._largest("epsilon_linf_all_rows")
-        head["tying_cost"] = self._largest("tying_cost_log_loss")
-        head["four_fifths"] = four_fifths(head["impact_ratio"])
-        head["groups"] = [self._group_summary(group) for group in self.groups]
-        return head
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything as plain data that JSON can hold."""
-        return {
-            **self.summary(),
-            "n_rows": self.n_rows,
-            "confidence": self.confidence,
-            "threshold": self.threshold,
-            "certificate": None if self.certificate is None else self.certificate.to_dict(),
-            "records": [record.to_dict() for record in self.records],
-            "statements": [statement.to_dict() for statement in self.statements],
-            "shift": None if self.shift is None else self.shift.to_dict(),
-        }
-
-    def _impact_ratio(self) -> dict[str, Any]:
-        record = self.find(IMPACT_RATIO)
-        if record is None:
-            return {}
-        ends = {f"{IMPACT_RATIO}_low": record.low, f"{IMPACT_RATIO}_high": record.high}
-        return {name: plain(v) for name, v in {IMPACT_RATIO: record.value, **ends}.items()}
-
-    def _value(self, metric: str, group: Hashable | None = None) -> float | None:
-        record = self.find(metric, group)
-        return None if record is None else record.value
-
-    def _largest(self, metric: str) -> float | None:
-        values = [r.value for r in self.records if r.metric == metric and not np.isnan(r.value)]
-        return max(values) if values else None
-
-    def _group_summary(self, group: Hashable) -> dict[str, Any]:
-        mine: dict[str, Any] = {"group": plain(group)}
-        records = [record for record in self.records if record.group == group]
-        mine["count"] = next(r.count for r in records if r.metric == "selection_rate")
-        if self.certificate is not None:
-            mine["epsilon"] = plain(float(self.certificate.epsilon_by_group[group]))
-            mine["distance"] = plain(float(self.certificate.distances[group]))
-        for record in records:
-            if record.metric.startswith(BIN):
-                continue
-            mine[record.metric] = plain(record.value)
-            if record.low is not None:
-                mine[f"{record.metric}_low"] = plain(record.low)
-                mine[f"{record.metric}_high"] = plain(record.high)
-        return mine
+from fairsmooth.metrics.shift.audit import shift_curves
 
 
 def audit(
@@ -261,6 +140,9 @@ def audit(
         certificate=scored.certificate,
         statements=certified_statements(scored, by_metric_and_group(records)),
         shift=curves,
+        # Counts of people say nothing where people count by weights.
+        score_counts=None if weights is not None else score_counts(scored),
+        gap_sample=gap_sample(scored, random_state=random_state),
     )
 
 

@@ -13,7 +13,7 @@ from fairsmooth.metrics import (
     equalized_odds_gap,
     group_rates,
 )
-from fairsmooth.metrics.auditing.audit import Audit
+from fairsmooth.metrics.auditing.result import Audit
 
 SUMMARY = {
     "accuracy",

@@ -1,0 +1,104 @@
+"""The report that commands write: what is known of model and rows, put on one page."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from fairsmooth.metrics import Audit
+    from fairsmooth.tables import TableModel
+    from fairsmooth.tables.fitting import Fitted
+    from fairsmooth.verify import Check
+
+
+@dataclass(frozen=True)
+class ModelPage:
+    """A model in a file, and the rows that it was judged on.
+
+    Attributes
+    ----------
+    model : TableModel
+    path : Path
+        Its file.
+    audit : Audit
+    table : DataFrame
+        The rows, as they were read.
+    table_file : str
+        Where they are, for the commands of the page.
+    rows : str
+        What kind of rows they are, such as "held-out rows".
+    checks : tuple of Check or None
+        What ``verify`` found of the file; it is verified if this is left out.
+    """
+
+    model: "TableModel"
+    path: Path
+    audit: "Audit"
+    table: "pd.DataFrame"
+    table_file: str
+    rows: str = "audited rows"
+    checks: "tuple[Check, ...] | None" = None
+
+    @classmethod
+    def of_fitted(cls, fitted: "Fitted", path: Path, *, table_file: str) -> "ModelPage":
+        """Take a model with the rows that its training has not seen."""
+        rows = "held-out rows" if fitted.model.guarantee is None else "safety rows"
+        return cls(fitted.model, path, fitted.audit, fitted.test, table_file, rows)
+
+    def render(
+        self, title: str, *, beside: "Mapping[str, Audit] | None" = None, **more: Any
+    ) -> str:
+        """Return the page, with a plain logistic regression beside the model."""
+        from fairsmooth.reporting.report import PLAIN, render_report
+        from fairsmooth.tables.plain import plain_audit
+
+        plain = plain_audit(self.model.audited(self.table, unknown="ignore"))
+        others = {**({} if plain is None else {PLAIN: plain}), **(beside or {})}
+        more = {"guarantee": self.model.guarantee, "history": self._history(), **more}
+        return render_report(
+            title,
+            self.model.certificate,
+            self.audit,
+            subject=self._subject(),
+            beside=others,
+            **more,
+        )
+
+    def _history(self) -> tuple[Any, ...]:
+        return tuple(getattr(self.model.classifier, "history_", ()))
+
+    def _subject(self) -> Any:
+        from fairsmooth.data.frames import table_digest
+        from fairsmooth.persistence import file_digest
+        from fairsmooth.reporting.subject import Subject
+
+        return Subject(
+            provenance=self.model.provenance,
+            rows=self.rows,
+            model_digest=file_digest(self.path),
+            table_digest=table_digest(self.table),
+            model_file=self.path.name,
+            table_file=self.table_file,
+            guarantee_inside=self.model.guarantee is not None,
+            checks=checks_of(self.path) if self.checks is None else self.checks,
+        )
+
+
+def checks_of(model: Path, data: Path | None = None) -> "tuple[Check, ...]":
+    """Verify a model file, and the guarantee that it holds if it holds one."""
+    from fairsmooth.cli.verify import with_guarantee
+    from fairsmooth.verify import verify
+
+    return with_guarantee(verify(model), None, model, data, {})[0].checks
+
+
+def write_page(path: Path, page: str) -> None:
+    """Write a page, whole or not at all, and say so."""
+    from fairsmooth._atomic import write_bytes
+    from fairsmooth.cli.output import say
+
+    write_bytes(path, page.encode())
+    say(f"Wrote {path}.")

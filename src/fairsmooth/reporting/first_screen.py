@@ -1,0 +1,239 @@
+"""The first screen in words: who is selected less, by how much, how sure, what is guaranteed,
+until when, who checks it.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from fairsmooth.core.certificate import Certificate
+from fairsmooth.core.outward import lower_text, upper_text
+from fairsmooth.guarantees import GapGuarantee
+from fairsmooth.guarantees.claims import Claim
+from fairsmooth.guarantees.quantities import QUANTITIES, Quantity
+from fairsmooth.guarantees.rounding import ceiling, floor
+from fairsmooth.metrics.auditing.ratio_records import FOUR_FIFTHS, four_fifths
+from fairsmooth.reporting.selection import GroupRate, Selection
+from fairsmooth.reporting.subject import Subject
+from fairsmooth.reporting.wording import SIGN, hundredths, percent, percent_range, points, sure
+
+
+@dataclass(frozen=True)
+class FirstScreen:
+    """Sentences, in the order in which they are read."""
+
+    selected: tuple[str, ...]
+    beside: tuple[str, ...]
+    guaranteed: tuple[str, ...]
+    open: tuple[str, ...]
+    until: str
+    checked: str
+
+    @classmethod
+    def of(
+        cls,
+        selection: Selection | None,
+        certificate: Certificate | None,
+        guarantee: GapGuarantee | None,
+        subject: Subject,
+    ) -> "FirstScreen":
+        """Say everything that is known, and what is not."""
+        return cls(
+            tuple(_selected(selection)),
+            tuple(_beside(selection)),
+            (*_gap_guaranteed(guarantee), *_certified(certificate)),
+            (*_gap_open(guarantee, selection), *_certificate_open(certificate)),
+            _until(certificate, guarantee),
+            _checked(subject, certificate, guarantee),
+        )
+
+
+def _selected(selection: Selection | None) -> Iterator[str]:
+    if selection is None:
+        yield "Rates of the groups are not shown here."
+        return
+    low, high = selection.lowest, selection.highest
+    if low is high:
+        yield f"{_rate(low, selection)} It is the only group with rows."
+        return
+    yield f"{_rate(low, selection)} {_rate(high, selection, short=True)}{_between(selection)}"
+    if selection.gap is not None:
+        ends = ""
+        if selection.gap.low is not None and selection.gap.high is not None:
+            ends = f" ({hundredths(selection.gap.low, selection.gap.high)})"
+        pair = f"The furthest pair, {low.name} and {high.name},"
+        yield f"{pair} is {points(selection.gap.value)} apart{ends}."
+    yield from _ratio(selection)
+
+
+def _rate(group: GroupRate, selection: Selection, *, short: bool = False) -> str:
+    share = f"{percent(group.rate)} of {group.name}"
+    ends = percent_range(group.low, group.high)
+    if short:
+        return f"Of {group.name} it is {percent(group.rate)} ({ends})."
+    return f"{share} are selected ({sure(selection.confidence)} interval: {ends})."
+
+
+def _between(selection: Selection) -> str:
+    others = len(selection.groups) - 2
+    if not others:
+        return ""
+    return f" The {others} other groups lie between." if others > 1 else " One group lies between."
+
+
+def _ratio(selection: Selection) -> Iterator[str]:
+    ratio = selection.ratio
+    if ratio is None:
+        return
+    ends = ""
+    if ratio.low is not None and ratio.high is not None:
+        ends = f" ({lower_text(ratio.low, 2)} to {upper_text(ratio.high, 2)})"
+    verdict = four_fifths(ratio.value)
+    low, high = selection.lowest.name, selection.highest.name
+    yield (
+        f"{low} are selected {ratio.value:.2f} times as often as {high}{ends}: the four-fifths "
+        f"rule, which asks for at least {FOUR_FIFTHS:.2f}, is {verdict} on these rows."
+    )
+
+
+def _beside(selection: Selection | None) -> Iterator[str]:
+    for other in selection.beside if selection is not None else ():
+        accuracy = "" if other.accuracy is None else f", accuracy {percent(other.accuracy)}"
+        yield (
+            f"{other.name[:1].upper()}{other.name[1:]} on the same rows: {points(other.gap)} apart, ratio "
+            f"{other.ratio:.2f}{accuracy}."
+        )
+    if selection is not None and selection.beside and selection.accuracy is not None:
+        yield f"This model: accuracy {percent(selection.accuracy.value)}."
+
+
+def _gap_guaranteed(guarantee: GapGuarantee | None) -> Iterator[str]:
+    if guarantee is None:
+        return
+    if guarantee.attempt is not None:
+        verdict = "passes" if guarantee.holds else "does not pass"
+        limits = ", ".join(f"{n.replace('_', ' ')} {v:g}" for n, v in guarantee.limits.items())
+        yield (
+            f"Attempt {guarantee.attempt} of a declared series {verdict} its limits ({limits}); a "
+            f"series as a whole is wrong with probability at most "
+            f"{ceiling(1.0 - guarantee.confidence, 6)}. Rates and bounds are withheld."
+        )
+        return
+    for claim in guarantee.claims:
+        yield f"With {sure(guarantee.confidence)} confidence, {_bounded(guarantee, claim)}."
+
+
+def _bounded(guarantee: GapGuarantee, claim: Claim) -> str:
+    quantity = QUANTITIES[claim.quantity]
+    assert claim.bound is not None  # withheld in a series only, which has words of its own
+    expected = "expected " if guarantee.scores else ""
+    where = "" if claim.column is None else f"by {claim.column} "
+    where += "" if claim.stratum is None else f"where the stratum is {claim.stratum} "
+    if quantity.ratio:
+        text = f"no group's {expected}selection rate is below {floor(claim.bound)} times another's"
+    else:
+        text = f"{expected}{differ(quantity)} at most {ceiling(claim.bound)}"
+    side = "at least" if quantity.ratio else "at most"
+    if claim.measured is None:
+        return f"{where}nothing is known: a group has no rows (limit: {side} {claim.limit:g})"
+    kept = "kept" if claim.holds else "NOT guaranteed"
+    after = "in the population that the safety rows were drawn from"
+    if guarantee.shift is not None:
+        name, radius = guarantee.shift
+        after = f"wherever each group's people changed by at most {radius:g} in {words_of(name)}"
+    return f"{where}{text} {after} (limit: {side} {claim.limit:g}, {kept})"
+
+
+def differ(quantity: Quantity) -> str:
+    """Say what a bound is on, up to the number."""
+    if quantity.summed:
+        return "true positive rates and false positive rates of any two groups differ, in sum, by"
+    if len(quantity.labels) > 1:
+        return "true positive rates, and false ones, of any two groups differ by"
+    return f"{quantity.words} of any two groups differ by"
+
+
+def words_of(divergence: str) -> str:
+    """Name a way to measure how far people changed."""
+    return {
+        "total_variation": "total variation",
+        "hellinger": "Hellinger distance",
+        "chi_square": "chi-square divergence",
+        "density_ratio": "density ratio less 1",
+    }[divergence]
+
+
+def _certified(certificate: Certificate | None) -> Iterator[str]:
+    if certificate is None:
+        return
+    bound = certificate.epsilon_tight
+    if not bound < 1.0:
+        yield "The certificate of the scores says nothing: its bound is 1 or more."
+        return
+    yield (
+        "For every person there could be, in any population, the score is within "
+        f"{upper_text(bound)} of the score that the own classifier of each group gives."
+    )
+
+
+def _gap_open(guarantee: GapGuarantee | None, selection: Selection | None) -> Iterator[str]:
+    if guarantee is None:
+        measured = "" if selection is None else " The rates above were measured, on these rows."
+        yield f"No gap between groups is guaranteed: nobody asked for it here.{measured}"
+    elif not guarantee.holds:
+        yield "The limits are not guaranteed: on these safety rows they could not be proved."
+    else:
+        yield (
+            "Rates without a limit above, people who change more than that, and any other model "
+            "or threshold are not covered."
+        )
+
+
+def _certificate_open(certificate: Certificate | None) -> Iterator[str]:
+    if certificate is None:
+        yield "The scores have no certificate: nothing is known for people unlike these."
+    else:
+        yield (
+            "The certificate does not say that groups are treated alike: it compares each score "
+            "with that of a group's own classifier, not one group with another."
+        )
+
+
+def _until(certificate: Certificate | None, guarantee: GapGuarantee | None) -> str:
+    parts = []
+    if guarantee is not None and guarantee.holds:
+        parts.append("Until the model, its threshold or what its columns mean is changed")
+        radius = guarantee.radius.get("total_variation") if guarantee.attempt is None else None
+        if radius is not None:
+            parts[0] += (
+                f", or a group's people change by more than {floor(radius)} in total variation "
+                f"(as if {floor(100.0 * radius, 2)}{SIGN} of them were replaced by others)"
+            )
+        parts[0] += ". `fairsmooth monitor` tells when rates have moved."
+    if certificate is not None and certificate.epsilon_tight < 1.0:
+        parts.append(
+            "The certificate of the scores has no end: it holds while the model is this one."
+        )
+    if not parts:
+        parts.append("Nothing is guaranteed, so there is no end to it: measure again when rows are new.")
+    return " ".join(parts)
+
+
+def _checked(
+    subject: Subject, certificate: Certificate | None, guarantee: GapGuarantee | None
+) -> str:
+    if certificate is None and guarantee is None:
+        return "There is nothing to verify; whoever has the rows can measure them again."
+    if subject.checks is None:
+        return (
+            "Not verified on this page. Anybody who has the files can: see below, "
+            "How to check this yourself."
+        )
+    proved = [check for check in subject.checks if check.checked]
+    failed = [check.name for check in proved if not check.holds]
+    if failed:
+        return f"`fairsmooth verify` found that this does NOT hold: {', '.join(failed)}."
+    trusted = len(subject.checks) - len(proved)
+    return (
+        f"`fairsmooth verify`, which shares no code with what it checks, confirmed {len(proved)} "
+        f"points and took {trusted} on trust. Anybody who has the files can repeat it."
+    )
