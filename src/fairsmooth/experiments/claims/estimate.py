@@ -8,11 +8,11 @@ import numpy as np
 from scipy.special import stdtrit
 
 from fairsmooth.experiments.claims.verdict import FAILS, HOLDS, UNKNOWN
+from fairsmooth.experiments.settings import TEST_SIZE
 
 CONFIDENCE = 0.95
 # Trials are random splits of the same rows, so their training parts overlap. Nadeau
 # and Bengio (2003) add the ratio of test to training rows to 1/n for that.
-TEST_SIZE = 0.3
 _OVERLAP = TEST_SIZE / (1.0 - TEST_SIZE)
 
 

@@ -3,7 +3,8 @@
 from fairsmooth.experiments.claims.claim import Claim
 from fairsmooth.experiments.claims.comparisons import best_along, beyond
 from fairsmooth.experiments.claims.curves import steadier
-from fairsmooth.experiments.declaration import ALL, MAIN_METRICS, PARTITIONS, Experiment
+from fairsmooth.experiments.declaration import ALL, MAIN_METRICS, Experiment
+from fairsmooth.experiments.settings import PARTITIONS
 
 AXIS = "partition"
 ADULT, COMPAS = "adult-sex", "compas-race"

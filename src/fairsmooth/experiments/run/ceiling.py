@@ -7,9 +7,9 @@ import numpy as np
 import pandas as pd
 
 from fairsmooth.datasets import FairDataset
-from fairsmooth.experiments.declaration import ROUNDING
 from fairsmooth.experiments.run.data import whole
 from fairsmooth.experiments.run.job import Job
+from fairsmooth.experiments.settings import ROUNDING
 from fairsmooth.training.decisions.program import solve_program
 
 

@@ -5,8 +5,8 @@ from functools import lru_cache
 from fairsmooth._random import numpy_generator
 from fairsmooth.data.splits import random_rows
 from fairsmooth.datasets import FairDataset, entry, with_group_ratio
-from fairsmooth.experiments.claims.estimate import TEST_SIZE
 from fairsmooth.experiments.run.job import Job
+from fairsmooth.experiments.settings import TEST_SIZE
 
 HELD_OUT = 0.25
 

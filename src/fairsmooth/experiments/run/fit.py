@@ -10,10 +10,10 @@ from sklearn.exceptions import ConvergenceWarning
 from fairsmooth.baselines import Method
 from fairsmooth.classifier import GroupClassifier
 from fairsmooth.datasets import FairDataset
-from fairsmooth.experiments.declaration import PARTITIONS
 from fairsmooth.experiments.run.data import training_and_held_out, training_and_test
 from fairsmooth.experiments.run.job import Job
 from fairsmooth.experiments.run.measure import certificate_figures, decide, partition_rates
+from fairsmooth.experiments.settings import PARTITIONS
 from fairsmooth.metrics.rates import measure
 
 # How much held-out accuracy a candidate may give up for smaller gaps, for every method alike.

@@ -1,11 +1,11 @@
-"""One piece of work, named by everything that can change its outcome."""
+"""One piece of work, named by everything that was asked for."""
 
 import hashlib
 import json
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import MISSING, asdict, dataclass, fields
 from typing import Any
 
-import fairsmooth
 from fairsmooth._random import seed_from
 
 
@@ -53,9 +53,8 @@ class Job:
 
     @property
     def key(self) -> str:
-        """A name that equal jobs of one version of the library share."""
-        plain = json.dumps({**asdict(self), "version": fairsmooth.__version__}, sort_keys=True)
-        return hashlib.sha256(plain.encode()).hexdigest()[:20]
+        """A name that equal jobs share; the code that did them has a digest of its own."""
+        return key_of(asdict(self))
 
     @property
     def dataset(self) -> str:
@@ -78,6 +77,21 @@ class Job:
         # A method from outside carries the digest of its file, which is not to move its seed.
         name = self.contender.partition("@")[0]
         return _seed(self.kind, self.case, self.encoding, name, self.trial)
+
+
+def key_of(plain: Mapping[str, Any]) -> str:
+    """Return the key of a job from its fields, as it or a record holds them.
+
+    Fields that are as they would be if left out do not count: a field that is added later
+    leaves the keys of earlier records as they are.
+    """
+    told = {name: json.dumps(value, sort_keys=True) for name, value in plain.items()}
+    usual = {
+        each.name: json.dumps(each.default) for each in fields(Job) if each.default is not MISSING
+    }
+    named = {name: value for name, value in told.items() if usual.get(name) != value}
+    text = json.dumps(named, sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:20]
 
 
 def _seed(*names: object) -> int:

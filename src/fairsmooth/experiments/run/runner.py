@@ -8,12 +8,12 @@ from joblib import Parallel, delayed, parallel_config
 from fairsmooth import _validate
 from fairsmooth.baselines import Method
 from fairsmooth.experiments.declaration import Experiment
-from fairsmooth.experiments.run.field import everyone
 from fairsmooth.experiments.run.job import Job
 from fairsmooth.experiments.run.plan import choice_of, points_of
 from fairsmooth.experiments.run.profiles import Profile
 from fairsmooth.experiments.run.progress import Progress, TimeLeft, describe
 from fairsmooth.experiments.run.selection import EVERYTHING, Selection
+from fairsmooth.experiments.run.stale import Methods, is_stale, known_methods
 from fairsmooth.experiments.run.store import JobRecord, Store
 from fairsmooth.experiments.run.work import DONE, FAILED, not_run, work
 
@@ -31,7 +31,7 @@ def run_experiments(
     n_jobs: int = 1,
     report: Report | None = None,
 ) -> None:
-    """Run what the experiments need and the store does not hold yet.
+    """Run what the experiments need and the store does not hold yet, or holds from other code.
 
     Fits that several experiments share run once. Each record is on disk before
     the next is waited for, so a killed run goes on where it was and ends with
@@ -56,16 +56,18 @@ def run_experiments(
     _validate.positive(n_jobs=n_jobs)
     selection.check()
     jobs = jobs_of(experiments, profile, selection)
+    methods = known_methods(selection.outside)
     left = TimeLeft(n_jobs)
     for job in jobs:
         if job.key in store:
             left.learn(job, store[job.key]["seconds"])
-    tell = _reporter(jobs, store, left, report)
+    tell = _reporter(jobs, store, left, report, methods)
     tell("")
     # Choices first: the fits that follow need what was chosen.
     for choosing in (True, False):
-        stage = [job for job in jobs if (job.kind == "choice") == choosing and job.key not in store]
-        for job, record in _finished(stage, store, selection.outside, n_jobs):
+        own = [job for job in jobs if (job.kind == "choice") == choosing]
+        stage = [job for job in own if _waits(job, store, methods)]
+        for job, record in _finished(stage, store, methods, n_jobs):
             store.append(record)
             left.learn(job, record["seconds"])
             tell(describe(job))
@@ -92,16 +94,19 @@ def parameters_of(job: Job, store: Store, method: Method | None) -> Parameters |
     return dict(job.parameters)
 
 
+def _waits(job: Job, store: Store, methods: Methods) -> bool:
+    return job.key not in store or is_stale(job, store, methods)
+
+
 def _finished(
-    jobs: Sequence[Job], store: Store, outside: Sequence[Method], n_jobs: int
+    jobs: Sequence[Job], store: Store, methods: Methods, n_jobs: int
 ) -> Iterator[tuple[Job, JobRecord]]:
-    known = {method.name: method for method in (*everyone(), *outside)}
     able: list[Task] = []
     for job in jobs:
-        method = known.get(job.contender)
+        method = methods.get(job.contender)
         parameters = parameters_of(job, store, method)
         if isinstance(parameters, str):
-            yield job, not_run(job, parameters)
+            yield job, not_run(job, parameters, method)
         else:
             able.append((job, parameters, method))
     by_key = {job.key: job for job, *_ in able}
@@ -120,13 +125,13 @@ def _worked(tasks: Sequence[Task], n_jobs: int) -> Iterator[JobRecord]:
 
 
 def _reporter(
-    jobs: Sequence[Job], store: Store, left: TimeLeft, report: Report | None
+    jobs: Sequence[Job], store: Store, left: TimeLeft, report: Report | None, methods: Methods
 ) -> Callable[[str], None]:
-    waiting = {job.key: job for job in jobs if job.key not in store}
+    waiting = {job.key: job for job in jobs if _waits(job, store, methods)}
     failed = {job.key for job in jobs if job.key in store and store[job.key]["status"] != DONE}
 
     def tell(label: str) -> None:
-        for key in [key for key in waiting if key in store]:
+        for key in [key for key, job in waiting.items() if not _waits(job, store, methods)]:
             del waiting[key]
             if store[key]["status"] != DONE:
                 failed.add(key)

@@ -8,6 +8,7 @@ from typing import Any
 
 from fairsmooth import _atomic
 from fairsmooth.exceptions import InputError
+from fairsmooth.experiments.run.job import key_of
 
 FILE = "records.jsonl"
 
@@ -32,7 +33,8 @@ class Store:
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
         self.path = _atomic.ensure_folder(folder) / FILE
-        self._records: dict[str, JobRecord] = {record["key"]: record for record in _read(self.path)}
+        # The last of several records of a job counts; none is ever thrown away.
+        self._records: dict[str, JobRecord] = {_key(record): record for record in _read(self.path)}
 
     def __contains__(self, key: str) -> bool:
         return key in self._records
@@ -58,6 +60,11 @@ class Store:
         except OSError as error:
             raise _atomic.unwritable(self.path, error) from error
         self._records[record["key"]] = dict(record)
+
+
+def _key(record: JobRecord) -> str:
+    """Return the key of a record's job, also where it was written when keys were made otherwise."""
+    return key_of(record["job"]) if "job" in record else str(record["key"])
 
 
 def _read(path: Path) -> Iterator[JobRecord]:

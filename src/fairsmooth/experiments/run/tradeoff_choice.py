@@ -15,8 +15,8 @@ from sklearn.model_selection import StratifiedKFold
 
 from fairsmooth._types import Floats
 from fairsmooth.datasets import FairDataset
-from fairsmooth.experiments.claims.estimate import TEST_SIZE
 from fairsmooth.experiments.run.tradeoff_candidates import Candidate
+from fairsmooth.experiments.settings import TEST_SIZE
 from fairsmooth.metrics.rates import group_rates_of, measure
 from fairsmooth.tuning import SearchLimits
 

@@ -18,6 +18,7 @@ from threadpoolctl import threadpool_limits
 import fairsmooth
 from fairsmooth.baselines import Method
 from fairsmooth.experiments.run.ceiling import ceilings
+from fairsmooth.experiments.run.code_digest import code_digest
 from fairsmooth.experiments.run.draws import time_draws
 from fairsmooth.experiments.run.fit import choose, fit, reason_of
 from fairsmooth.experiments.run.job import Job
@@ -50,7 +51,7 @@ def work(job: Job, parameters: Mapping[str, Any], method: Method | None = None) 
             outcome = {"status": FAILED, "reason": reason_of(error), "parameters": parameters}
     seconds, cpu_seconds = time.perf_counter() - began, time.process_time() - used
     return {
-        **_described(job),
+        **_described(job, method),
         **_plain(outcome, _DIGITS_OF.get(job.kind, _DIGITS)),
         "warnings": sorted({warning.category.__name__ for warning in caught}),
         "seconds": round(seconds, 3),
@@ -59,15 +60,16 @@ def work(job: Job, parameters: Mapping[str, Any], method: Method | None = None) 
     }
 
 
-def not_run(job: Job, reason: str) -> JobRecord:
+def not_run(job: Job, reason: str, method: Method | None = None) -> JobRecord:
     """Return the record of a job that could not start."""
     outcome = {"status": FAILED, "reason": reason, "warnings": []}
     times = {"seconds": 0.0, "cpu_seconds": 0.0}
-    return {**_described(job), **outcome, **times, "versions": versions()}
+    return {**_described(job, method), **outcome, **times, "versions": versions()}
 
 
-def _described(job: Job) -> JobRecord:
-    return {"key": job.key, "job": asdict(job), "seed": job.seed}
+def _described(job: Job, method: Method | None) -> JobRecord:
+    code = code_digest(job, method)
+    return {"key": job.key, "job": asdict(job), "seed": job.seed, "code": code}
 
 
 @cache

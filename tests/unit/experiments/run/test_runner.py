@@ -13,7 +13,7 @@ from fairsmooth.experiments import (
     rows_of,
     run_experiments,
 )
-from fairsmooth.experiments.run import field, fit, runner
+from fairsmooth.experiments.run import field, fit, runner, stale
 from fairsmooth.experiments.run.draws import time_draws
 from fairsmooth.experiments.run.job import Job
 from fairsmooth.experiments.run.progress import TimeLeft
@@ -75,7 +75,7 @@ def failing():
 
 def test_a_method_that_fails_leaves_a_row_with_its_reason(table1, monkeypatch):
     experiment, store = table1
-    monkeypatch.setattr(runner, "everyone", failing)
+    monkeypatch.setattr(stale, "everyone", failing)
     states = []
     run_experiments([experiment], TINY, store, selection=SELECTION, report=states.append)
     rows = rows_of(experiment, TINY, store, SELECTION).set_index("method")
@@ -88,7 +88,7 @@ def test_a_method_that_fails_leaves_a_row_with_its_reason(table1, monkeypatch):
 def test_fits_wait_for_choices_and_fail_with_them(table1, monkeypatch):
     experiment, store = table1
     budget = replace(TINY, n_candidates=2)
-    monkeypatch.setattr(runner, "everyone", failing)
+    monkeypatch.setattr(stale, "everyone", failing)
     run_experiments([experiment], budget, store, selection=SELECTION)
     rows = rows_of(experiment, budget, store, SELECTION).set_index("method")
     assert "every candidate failed: ValueError: out of paper" in rows.loc["unconstrained", "reason"]

@@ -1,0 +1,115 @@
+"""Records know by which code they were made; a docstring is no code."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from fairsmooth.baselines import method
+from fairsmooth.experiments import Selection, Store, experiments, profile, run_experiments
+from fairsmooth.experiments.run import code_digest as digests
+from fairsmooth.experiments.run import runner
+from fairsmooth.experiments.run.code_digest import code_digest, essence, modules_of
+from fairsmooth.experiments.run.job import Job, key_of
+from fairsmooth.experiments.run.stale import is_stale, known_methods, stale_jobs
+
+JOB = Job("fit", "compas-sex", "aif360", 0, "unconstrained")
+TABLE = next(each for each in experiments() if each.name == "table1")
+TINY = replace(profile("smoke"), max_rows=400)
+SELECTION = Selection(("unconstrained",), ("compas-sex", "aif360"))
+
+
+def test_what_only_people_read_is_no_code():
+    plain = "def f():\n    return 1\n"
+    told = '"""Module."""\n\n# why\ndef f():\n    """Function."""\n\n    return 1\n'
+    assert essence(told) == essence(plain)
+    assert essence("x = '''a\n# b'''\n") != essence("x = '''a\n# c'''\ny = 1\n")
+    assert essence(plain) != essence(plain.replace("1", "2"))
+
+
+@pytest.mark.parametrize("name", ["dlr", "unconstrained", "fairsmooth"])
+def test_the_modules_are_those_that_a_job_runs_through(name):
+    begins = ("fairsmooth.experiments.run.fit", method(name).estimator.module)
+    found = set(modules_of(begins))
+    assert {"fairsmooth.experiments.run.data", "fairsmooth.metrics.rates"} <= found
+    assert ("fairsmooth.core.smoothing.linear" in found) == (name == "fairsmooth")
+    # What judges results does not make them.
+    assert not any(module.startswith("fairsmooth.experiments.claims") for module in found)
+
+
+def test_the_digest_changes_with_code_candidates_and_libraries(monkeypatch):
+    def fresh(job=JOB, entrant=None):
+        digests._digest.cache_clear()
+        return code_digest(job, entrant or method(job.contender))
+
+    before = fresh()
+    assert fresh() == before
+    assert fresh(replace(JOB, encoding="binned")) == before
+    assert fresh(replace(JOB, contender="arl")) != before
+    assert fresh(entrant=replace(method("unconstrained"), fixed={"tol": 1.0})) != before
+    choice = replace(JOB, kind="choice", n_candidates=2)
+    more = replace(choice, n_candidates=3)
+    assert fresh(choice) != fresh(more)
+    with monkeypatch.context() as patched:
+        patched.setattr(digests, "version", lambda name: "0")
+        assert fresh() != before
+    with monkeypatch.context() as patched:
+        patched.setattr(digests, "_code", lambda name: "changed")
+        assert fresh() != before
+    digests._digest.cache_clear()
+
+
+@pytest.fixture
+def store(tmp_path):
+    store = Store(tmp_path)
+    run_experiments([TABLE], TINY, store, selection=SELECTION)
+    return store
+
+
+def test_records_of_other_code_are_marked_run_again_and_kept(store, monkeypatch):
+    job = Job(**{**json.loads(store.path.read_text())["job"], "parameters": (), "extra": ()})
+    assert not is_stale(job, store, known_methods())
+    monkeypatch.setattr(digests, "_code", lambda name: "changed")
+    digests._digest.cache_clear()
+    assert stale_jobs([job], store) == [job]
+    states = []
+    run_experiments([TABLE], TINY, store, selection=SELECTION, report=states.append)
+    assert [state.done for state in states] == [0, 1]
+    assert not stale_jobs([job], store)
+    lines = store.path.read_text().splitlines()
+    assert len(lines) == 2
+    first, second = map(json.loads, lines)
+    assert first["code"] != second["code"]
+    assert first["measured"] == second["measured"]
+    assert Store(store.path.parent)[job.key]["code"] == second["code"]
+    monkeypatch.undo()
+    digests._digest.cache_clear()
+
+
+def test_a_record_without_a_digest_is_stale_and_found_under_its_job(store):
+    record = json.loads(store.path.read_text())
+    job = Job(**{**record["job"], "parameters": (), "extra": ()})
+    del record["code"]
+    store.path.write_text(json.dumps({**record, "key": "made otherwise"}) + "\n")
+    again = Store(store.path.parent)
+    assert job.key in again
+    assert is_stale(job, again, known_methods())
+
+
+def test_a_fit_is_stale_when_another_choice_was_made(tmp_path):
+    store = Store(tmp_path)
+    budget = replace(TINY, n_candidates=2)
+    run_experiments([TABLE], budget, store, selection=SELECTION)
+    (choice, fit) = runner.jobs_of([TABLE], budget, SELECTION)
+    assert not stale_jobs([choice, fit], store)
+    store.append({**store[choice.key], "chosen": {"C": 123.0}})
+    assert stale_jobs([choice, fit], store) == [fit]
+
+
+def test_a_field_that_is_left_out_leaves_the_key():
+    told = {"kind": "fit", "case": "adult-sex", "encoding": "binned"}
+    assert key_of(told) == Job(**told).key
+    assert key_of({**told, "quick": True}) != Job(**told).key
+    assert key_of({**told, "parameters": [["alpha", 1.0]]}) == (
+        Job(**told, parameters=(("alpha", 1.0),)).key
+    )
