@@ -2,14 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
 from fairsmooth.core.certificate import Certificate
 from fairsmooth.guarantees import GapGuarantee
 from fairsmooth.metrics import Audit, BiasAudit
-from fairsmooth.reporting import by_group, still
+from fairsmooth.reporting import by_group
 from fairsmooth.reporting.charts.bundle import EXTRA, available, bundle
 from fairsmooth.reporting.explored import curve_data, threshold_data
 from fairsmooth.reporting.first_screen import FirstScreen
@@ -21,7 +21,9 @@ from fairsmooth.reporting.shift_grid import shift_grids
 from fairsmooth.reporting.subject import Subject
 from fairsmooth.reporting.wording import sure
 from fairsmooth.tables.provenance import Provenance
-from fairsmooth.tuning.front import ParetoFront
+
+if TYPE_CHECKING:
+    from fairsmooth.tuning.front import ParetoFront
 
 PLAIN = "plain logistic regression"
 
@@ -65,7 +67,7 @@ class Report:
     beside: Mapping[str, Audit] | None = None
     standard: BiasAudit | None = None
     history: Sequence[Any] = ()
-    front: ParetoFront | None = None
+    front: "ParetoFront | None" = None
     notes: Sequence[str] = ()
     preface: Markup = Markup()  # noqa: RUF009 - never changed
     interactive: bool = True
@@ -147,6 +149,8 @@ class Report:
         }
 
     def _still(self) -> dict[str, Any]:
+        from fairsmooth.reporting import still
+
         charts = {"rates": [] if self.audit is None else still.rate_figures(self.audit)}
         if self.audit is not None and self.audit.shift is not None:
             charts["curves"] = still.shift_figures(self.audit)
