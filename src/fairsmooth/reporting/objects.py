@@ -1,6 +1,7 @@
 """Pages of single objects, for those who work in Python."""
 
 from pathlib import Path
+from typing import Any
 
 from fairsmooth import _atomic
 from fairsmooth.core.certificate import Certificate
@@ -19,33 +20,41 @@ def audit_page(audit: Audit, path: Target = None) -> str:
 
 def certificate_page(certificate: Certificate, path: Target = None) -> str:
     """Return the page of a certificate alone."""
-    subject = Subject(rows="rows: a certificate needs none")
-    return _written(
-        Report("Fairness certificate", subject, certificate=certificate).to_html(), path
-    )
+    report = Report("Fairness certificate", Subject(), certificate=certificate)
+    return _written(report.to_html(), path)
 
 
 def guarantee_page(guarantee: GapGuarantee, path: Target = None) -> str:
     """Return the page of a gap guarantee, from its counts."""
-    return _written(guarantee_report("Gap guarantee", guarantee).to_html(), path)
+    report = Report("Gap guarantee", guarantee_subject(guarantee), guarantee=guarantee)
+    return _written(report.to_html(), path)
 
 
-def guarantee_report(title: str, guarantee: GapGuarantee, subject: Subject | None = None) -> Report:
-    """Return the report of a gap guarantee, with what it says of itself."""
-    if subject is None:
-        facts = guarantee.provenance
-        threshold = facts.get("threshold")
-        subject = Subject(
-            column=facts.get("column"),
-            positive=facts.get("positive"),
-            sensitive=tuple(map(str, facts.get("sensitive") or ())),
-            threshold=threshold if isinstance(threshold, float) else None,
-            rows="safety rows",
-            n_rows=sum(c.rows for c in guarantee.counts or () if c.label is None),
-            model_digest=facts.get("model"),
-            table_digest=facts.get("table"),
-        )
-    return Report(title, subject, guarantee=guarantee)
+def guarantee_subject(guarantee: GapGuarantee, **known: Any) -> Subject:
+    """Return what a guarantee says of itself, and what else is ``known``."""
+    facts = guarantee.provenance
+    return Subject(
+        column=facts.get("column"),
+        positive=facts.get("positive"),
+        sensitive=tuple(map(str, facts.get("sensitive") or ())),
+        threshold=facts.get("threshold"),
+        rows="safety rows",
+        n_rows=_people(guarantee),
+        model_digest=facts.get("model"),
+        table_digest=facts.get("table"),
+        **known,
+    )
+
+
+def _people(guarantee: GapGuarantee) -> int | None:
+    """Return how many people were counted, once each; None where that is withheld."""
+    if guarantee.counts is None:
+        return None
+    by_column: dict[object, int] = {}
+    for cell in guarantee.counts:
+        if cell.label is None:
+            by_column[cell.column] = by_column.get(cell.column, 0) + cell.rows
+    return max(by_column.values())
 
 
 def _written(page: str, path: Target) -> str:

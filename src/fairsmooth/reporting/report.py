@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from fairsmooth.tuning.front import ParetoFront
 
 PLAIN = "plain logistic regression"
+# With more groups than this, paper has room for the tables and not for the charts.
+MANY = 12
 
 
 @dataclass(frozen=True)
@@ -99,11 +101,14 @@ class Report:
             "screen": screen,
             "picture": None if selection is None else Picture.of(selection),
             "confidence": "" if selection is None else sure(selection.confidence),
+            "many": selection is not None and len(selection.groups) > MANY,
             "report": self,
             "audit": self.audit,
             "tables": self._tables(),
             "lines": {
-                "certificate": [] if self.certificate is None else str(self.certificate).split("\n"),
+                "certificate": []
+                if self.certificate is None
+                else str(self.certificate).split("\n"),
                 "guarantee": [] if self.guarantee is None else str(self.guarantee).split("\n"),
             },
             "still": "" if scripts else EXTRA,
@@ -141,6 +146,8 @@ class Report:
         if self.front is not None:
             parts["front"] = front_charts(self.front)
         specs = {chart.name: chart.spec for charts in parts.values() for chart in charts}
+        if not specs:
+            return {**scripted([], {}), "explored": {}, "charts": parts}
         data = {**{key: value for key, value in explored.items() if value}, "charts": specs}
         return {
             **scripted([bundle(), source("report.js")], data),
