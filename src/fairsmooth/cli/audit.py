@@ -107,7 +107,11 @@ def command(
     measured = [] if limits is None else gate(done.audit, limits)
     print_notes([*notes, *done.notes])
     title = f"Audit of {scores if path is None else path.name} on {table_path.name}"
-    _write(done, report, csv, title=title)
+    if report is not None:
+        from fairsmooth.cli.pages import write_page
+
+        write_page(report, _page(done, title, path, table_path, table))
+    _write_standard(done, csv)
     _print(done, measured, time.perf_counter() - began, json_output)
     if not all(one.holds for one in measured):
         raise typer.Exit(1)
@@ -170,22 +174,24 @@ def _require_targets(
         require_target(csv, inputs=inputs, others=[] if report is None else [report])
 
 
-def _write(done: _Done, report: Path | None, csv: Path | None, *, title: str) -> None:
-    from fairsmooth._atomic import write_bytes
-    from fairsmooth.cli.output import say
+def _page(
+    done: _Done, title: str, path: Path | None, table_path: Path, table: "pd.DataFrame"
+) -> str:
+    from fairsmooth.cli.pages import ModelPage, system_subject
     from fairsmooth.reporting.report import render_report
 
-    if report is not None:
-        model = done.model
-        page = render_report(
-            title,
-            None if model is None else model.certificate,
-            done.audit,
-            provenance=None if model is None else model.provenance,
-            standard=done.standard,
-        )
-        write_bytes(report, page.encode())
-        say(f"Wrote {report}.")
+    notes: dict[str, Any] = {"notes": done.notes, "standard": done.standard}
+    if done.model is None or path is None:
+        subject = system_subject(done.provenance, table_path.name)
+        return render_report(title, None, done.audit, subject=subject, **notes)
+    about = ModelPage(done.model, path, done.audit, table, table_path.name)
+    return about.render(title, **notes)
+
+
+def _write_standard(done: _Done, csv: Path | None) -> None:
+    from fairsmooth._atomic import write_bytes
+    from fairsmooth.cli.output import say
+
     if csv is not None and done.standard is not None:
         write_bytes(csv, done.standard.to_csv().encode())
         say(f"Wrote {csv}.")

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from fairsmooth.metrics import Audit
+    from fairsmooth.reporting.subject import Subject
     from fairsmooth.tables import TableModel
     from fairsmooth.tables.fitting import Fitted
     from fairsmooth.verify import Check
@@ -70,7 +71,7 @@ class ModelPage:
     def _history(self) -> tuple[Any, ...]:
         return tuple(getattr(self.model.classifier, "history_", ()))
 
-    def _subject(self) -> Any:
+    def _subject(self) -> "Subject":
         from fairsmooth.data.frames import table_digest
         from fairsmooth.persistence import file_digest
         from fairsmooth.reporting.subject import Subject
@@ -87,12 +88,40 @@ class ModelPage:
         )
 
 
-def checks_of(model: Path, data: Path | None = None) -> "tuple[Check, ...]":
-    """Verify a model file, and the guarantee that it holds if it holds one."""
-    from fairsmooth.cli.verify import with_guarantee
-    from fairsmooth.verify import verify
+def system_subject(facts: Mapping[str, Any], table_file: str) -> "Subject":
+    """Say what is known of a system that is a column of a table."""
+    from fairsmooth.reporting.subject import Subject
 
-    return with_guarantee(verify(model), None, model, data, {})[0].checks
+    return Subject(
+        column=facts["scores"],
+        positive=facts["positive"],
+        sensitive=tuple(facts["sensitive"]),
+        threshold=facts["threshold"],
+        table_digest=facts["digest"],
+        table_file=table_file,
+    )
+
+
+def checks_of(
+    model: Path | None, guarantee: Mapping[str, Any] | None = None
+) -> "tuple[Check, ...]":
+    """Verify a model file, and a guarantee: the one given, or the one that the file holds."""
+    from fairsmooth.cli.confirming import confirm_guarantee
+    from fairsmooth.persistence import read_contents
+    from fairsmooth.verify import not_checked, verify
+
+    checks: tuple[Check, ...] = ()
+    if model is not None:
+        found = verify(model)
+        if not found.holds:
+            return found.checks
+        checks = found.checks
+        guarantee = guarantee or read_contents(model).description.plain["guarantee"]
+    if guarantee is None:
+        return checks
+    again = confirm_guarantee(dict(guarantee), model=model, data=None)
+    trusted = (not_checked("taken on trust", what) for what in again.trusted)
+    return (*checks, *again.checks, *trusted)
 
 
 def write_page(path: Path, page: str) -> None:

@@ -96,6 +96,9 @@ def command(
         float,
         typer.Option("--aim", help="How likely the safety rows must be to guarantee the choice."),
     ] = 0.9,
+    report: Annotated[
+        Path | None, typer.Option("--report", help="HTML page to write, about the held-out rows.")
+    ] = None,
     unknown: Unknown = "error",
     test_size: TestSize = 0.3,
     seed: Seed = 0,
@@ -118,6 +121,8 @@ def command(
     widths = parse_widths(hidden)
     decided_above = parse_threshold(threshold, guaranteed=wanted.limits is not None)
     require_target(output, inputs=[data])
+    if report is not None:
+        require_target(report, inputs=[data], others=[output])
     # What is wrong with the options is said before torch is loaded.
     from fairsmooth.cli.output import say
     from fairsmooth.cli.reading import read, roles_of
@@ -144,3 +149,8 @@ def command(
     fitted.model.save(output)
     print_fitted(fitted, json_output, notes=notes)
     say(f"Wrote {output}.")
+    if report is not None:
+        from fairsmooth.cli.pages import ModelPage, write_page
+
+        about = ModelPage.of_fitted(fitted, output, table_file=f"the rows held out of {data.name}")
+        write_page(report, about.render(f"{output.name}, trained on {data.name}", notes=notes))

@@ -98,7 +98,9 @@ class Selection:
             if record is None or np.isnan(record.value):
                 absent.append(name)
                 continue
-            rates = ((label, other.find("selection_rate", group)) for label, other in others.items())
+            rates = (
+                (label, other.find("selection_rate", group)) for label, other in others.items()
+            )
             known = tuple((label, r.value) for label, r in rates if r is not None)
             low, high = record.low or 0.0, 1.0 if record.high is None else record.high
             found.append(GroupRate(name, record.count, record.value, low, high, known))
@@ -141,6 +143,18 @@ class Selection:
             return None
         counts = [(_hashable(c.group), c.rows, c.positive) for c in cells]
         return cls.of_counts(counts, confidence=guarantee.confidence)
+
+
+def names_in_order(audit: Audit) -> dict[Hashable, str]:
+    """Return the groups' names, the least selected first, those without rows last."""
+
+    def place(group: Hashable) -> tuple[bool, float]:
+        record = audit.find("selection_rate", group)
+        unknown = record is None or bool(np.isnan(record.value))
+        return unknown, 0.0 if record is None or unknown else record.value
+
+    names = group_names(audit.groups)
+    return {group: names[group] for group in sorted(names, key=place)}
 
 
 def _hashable(group: object) -> Hashable:

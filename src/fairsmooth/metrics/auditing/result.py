@@ -117,7 +117,9 @@ class Audit:
         return str(_lazy.fetched("fairsmooth.reporting.objects", "audit_page")(self, path))
 
     def _repr_html_(self) -> str:
-        return str(_lazy.fetched("fairsmooth.reporting.objects", "audit_fragment")(self))
+        from fairsmooth.metrics.auditing.fragment import in_html
+
+        return in_html(self)
 
     def _impact_ratio(self) -> dict[str, Any]:
         record = self.find(IMPACT_RATIO)

@@ -1,0 +1,230 @@
+"""The report in a real browser: what it loads, draws, computes, and who can read it."""
+
+import re
+
+import numpy as np
+import pytest
+
+from fairsmooth.core import contrasts
+from fairsmooth.metrics import audit
+from fairsmooth.reporting.shift_grid import shift_grids
+from fairsmooth.reporting.wording import group_names
+
+MOVED = 37
+
+
+def _numbers(text):
+    return [float(part) for part in re.findall(r"-?\d+(?:\.\d+)?", text)]
+
+
+def _set(page, place, value):
+    page.eval_on_selector(
+        place,
+        "(it, value) => { it.value = value; it.dispatchEvent(new Event('input')); }",
+        str(value),
+    )
+
+
+def test_nothing_is_asked_for_and_nothing_goes_wrong(visit, example):
+    seen = visit(example.path)
+    assert seen.requests == [example.path]
+    assert seen.problems == []
+    assert seen.page.evaluate("window.broken") is None
+
+
+def test_every_chart_has_marks(visit, example):
+    page = visit(example.path).page
+    charts = page.query_selector_all(".chart")
+    assert len(charts) >= 8
+    for chart in charts:
+        name = chart.get_attribute("id")
+        assert chart.get_attribute("aria-label"), name
+        marks = chart.query_selector_all(
+            ":is(.mark-symbol, .mark-rect, .mark-line, .mark-rule, .mark-area) > :is(path, rect, line)"
+        )
+        assert len(marks) >= 2, name
+        assert chart.query_selector(".role-axis-title"), name
+
+
+@pytest.mark.parametrize("width", [360, 800, 1600])
+def test_nothing_overflows(visit, example, width):
+    page = visit(example.path, width=width).page
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    wide = page.evaluate(
+        """width => [...document.querySelectorAll('main *')].filter(it =>
+             !it.closest('.scroll, svg') && it.getBoundingClientRect().right > width + 1
+           ).map(it => it.outerHTML.slice(0, 120))""",
+        width,
+    )
+    assert wide == []
+
+
+def _shown_rates(page):
+    rows = page.query_selector_all("#threshold-table tr")
+    return {
+        row.query_selector("th").text_content(): [
+            _numbers(cell.text_content()) for cell in row.query_selector_all("td")
+        ]
+        for row in rows
+    }
+
+
+def _true_rates(example, threshold):
+    """Return what the library measures at a threshold, group by group."""
+    found = audit(
+        y_true=example.y, y_score=example.scores, threshold=threshold,
+        sensitive_features=example.groups,
+    )  # fmt: skip
+    metrics = (
+        "selection_rate", "impact_ratio", "true_positive_rate", "false_positive_rate", "accuracy"
+    )  # fmt: skip
+    names = group_names(found.groups)
+    return found, {
+        names[group]: [found.find(metric, group).value for metric in metrics]
+        for group in found.groups
+    }
+
+
+def _agrees(shown, value, unit):
+    """A shown number agrees to the last digit; a shown range holds the truth."""
+    if len(shown) == 1:
+        return abs(shown[0] - unit * value) <= 0.5 * unit * 1e-4 + 0.5e-3 * (unit == 1) + 1e-9
+    low, high = shown
+    slack = 0.5e-2 if unit == 100 else 0.5e-3
+    return low - slack <= unit * value <= high + slack
+
+
+@pytest.mark.parametrize("position", [None, 20, 45, 80])
+def test_the_threshold_explorer_agrees_with_the_library(visit, example, position):
+    page = visit(example.path).page
+    counts = example.audit.score_counts
+    at = counts.used if position is None else position
+    before = page.text_content("#threshold-table")
+    _set(page, "#threshold", at)
+    threshold = counts.thresholds[at]
+    assert float(page.text_content("#threshold-value")) == pytest.approx(threshold, abs=1e-6)
+    assert (page.text_content("#threshold-table") != before) == (at != counts.used)
+    found, true = _true_rates(example, threshold)
+    shown = _shown_rates(page)
+    assert list(shown)[0] == page.text_content(".picture .name")
+    exact = 0
+    for name, values in true.items():
+        for cell, value, unit in zip(shown[name], values, (100, 1, 100, 100, 100), strict=True):
+            if cell:
+                assert _agrees(cell, value, unit), (name, cell, value)
+                exact += len(cell) == 1
+    assert exact >= (2 * len(true) if at == counts.used and len(true) < 30 else 1)
+    for place, metric, unit in (
+        ("gap", "demographic_parity", 100), ("ratio", "impact_ratio", 1),
+        ("accuracy", "accuracy", 100),
+    ):  # fmt: skip
+        assert _agrees(_numbers(page.text_content(f"#threshold-{place}")),
+                       found.find(metric).value, unit)  # fmt: skip
+
+
+def test_the_threshold_moves_the_chart_and_goes_back(visit, two_groups):
+    page = visit(two_groups.path).page
+    places = "#chart-threshold .mark-symbol path"
+
+    def drawn():
+        page.wait_for_timeout(50)
+        return [mark.get_attribute("transform") for mark in page.query_selector_all(places)]
+
+    before, table = drawn(), page.text_content("#threshold-table")
+    page.focus("#threshold")
+    for _ in range(MOVED):
+        page.keyboard.press("ArrowRight")
+    assert drawn() != before
+    assert page.text_content("#threshold-table") != table
+    assert "voids the guarantee" in page.text_content("#threshold-explorer")
+    page.click("#threshold-back")
+    assert page.text_content("#threshold-table") == table
+    assert drawn() == before
+
+
+def test_the_shift_explorer_agrees_with_the_library(visit, example):
+    page = visit(example.path).page
+    grids = shift_grids(example.guarantee)
+    line = page.query_selector("#chart-shift .mark-line path")
+    for number, claim in enumerate(example.guarantee.claims):
+        _set(page, "#shift-claim", number)
+        for place, (divergence, certified) in enumerate(claim.radius.items()):
+            _set(page, "#shift-way", place)
+            _set(page, "#shift-radius", 5)
+            grid = grids[number]["ways"][place]
+            shown = float(page.text_content("#shift-bound"))
+            radius = grid["radii"][5]
+            ratio = claim.quantity == "impact_ratio"
+            contrast = contrasts.Contrast(ratio, contrasts.DIVERGENCES[divergence], radius)
+            if claim.quantity in ("demographic_parity", "impact_ratio"):
+                cells = [c for c in example.guarantee.counts if c.label is None]
+                counts = [(cell.positive, cell.rows) for cell in cells]
+                true = contrasts.bound(counts, contrast, error=example.guarantee.error)
+                assert shown == pytest.approx(true, abs=1e-4)
+                assert shown <= true if ratio else shown >= true
+            assert _numbers(page.text_content("#shift-value"))[0] <= radius
+            verdict = page.text_content("#shift-verdict")
+            assert ("not guaranteed" in verdict) == (certified == 0.0)
+            assert ("this is within" in verdict) == (0.0 < radius <= certified)
+    before = line.get_attribute("d")
+    _set(page, "#shift-claim", 0)
+    _set(page, "#shift-way", 0)
+    page.wait_for_timeout(50)
+    assert line.get_attribute("d") != before
+
+
+def test_the_band_widens_until_it_meets_the_limit(visit, two_groups):
+    page = visit(two_groups.path).page
+    steps = int(page.get_attribute("#shift-radius", "max"))
+    bounds = []
+    for step in range(steps + 1):
+        _set(page, "#shift-radius", step)
+        bounds.append(float(page.text_content("#shift-bound")))
+    assert (np.diff(bounds) > 0).all()
+    first = two_groups.guarantee.claims[0]
+    assert bounds[0] == pytest.approx(first.bound, abs=1e-4)
+    assert bounds[0] < first.limit < bounds[-1]
+
+
+def test_curves_can_be_chosen(visit, two_groups):
+    page = visit(two_groups.path).page
+    line = "#chart-curve .mark-line path"
+    before = page.get_attribute(line, "d")
+    choices = page.query_selector_all("#curve option")
+    assert len(choices) >= 6
+    _set(page, "#curve", 2)
+    page.wait_for_timeout(50)
+    assert page.get_attribute(line, "d") != before
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_serious(visit, example, scheme):
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright")
+    page = visit(example.path, scheme=scheme).page
+    page.evaluate("document.querySelectorAll('details').forEach(it => { it.open = true; })")
+    found = axe.Axe().run(page).response["violations"]
+    serious = [one for one in found if one["impact"] in ("serious", "critical")]
+    assert [(one["id"], one["nodes"][0]["html"][:120]) for one in serious] == []
+
+
+def test_colours_follow_light_and_dark(visit, two_groups):
+    papers, inks = set(), set()
+    for scheme in ("light", "dark"):
+        page = visit(two_groups.path, scheme=scheme).page
+        papers.add(page.evaluate("getComputedStyle(document.body).backgroundColor"))
+        place = "#chart-gaps .role-axis-label text, #chart-selection-rate .role-axis-label text"
+        inks.add(page.eval_on_selector(place, "it => getComputedStyle(it).fill"))
+    assert len(papers) == len(inks) == 2
+
+
+def test_it_prints_on_four_pages(visit, example):
+    document = visit(example.path).page.pdf(prefer_css_page_size=True)
+    assert 1 <= len(re.findall(rb"/Type\s*/Page\b(?!s)", document)) <= 4
+
+
+def test_the_first_screen_shows_who_and_what(visit, two_groups):
+    page = visit(two_groups.path, width=1600).page
+    for text in ("Who is selected", "What is guaranteed", "What is not", "Until when",
+                 "Who checks it"):  # fmt: skip
+        box = page.locator(f".first h2:text-is('{text}')").bounding_box()
+        assert box["y"] + box["height"] < 900
