@@ -123,5 +123,5 @@ def test_columns_that_fill_a_byte_are_packed_into_bytes():
     assert rows.codes.dtype == np.uint8
     packed = rows.packed()
     assert packed.codes.dtype == np.uint8
-    assert packed.codes.shape[1] == 4
+    assert packed.codes.shape[1] == 3
     np.testing.assert_array_equal(packed.toarray(), rows.toarray())
