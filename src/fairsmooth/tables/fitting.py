@@ -33,7 +33,7 @@ from fairsmooth.estimator import FairSmoothClassifier
 from fairsmooth.exceptions import InputError
 from fairsmooth.metrics import Audit
 from fairsmooth.tables.columns import check_columns, encode_training
-from fairsmooth.tables.comparison import comparison_notes
+from fairsmooth.tables.comparison import comparable, comparison_notes
 from fairsmooth.tables.model import TableModel
 from fairsmooth.tables.overlap import id_digests
 from fairsmooth.tables.provenance import Provenance, library_versions, plain_value, today
@@ -200,7 +200,7 @@ class Parts:
         notes = []
         if compare:
             test = (audited.X, audited.y, audited.sensitive)
-            notes = comparison_notes(classifier, audit, (self.X, self.y), test)
+            notes = comparison_notes(classifier, audit, comparable(self.X, self.y), test)
         left_out = (f"Of the rows held out, {note}" for note in audited.notes)
         known = replace(self.provenance, notes=(*self.provenance.notes, *left_out, *notes))
         model = replace(model, provenance=known, measured=audit)
