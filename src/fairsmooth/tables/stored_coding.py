@@ -43,7 +43,8 @@ class StoredCodes:
             used = where >= 0
             packed = coded.packed()
             file.write(where[used], packed if used.all() else packed.take(used))
-            for row in np.flatnonzero(used & np.array([line is not None for line in lines])):
+            lost = np.array([line is not None for line in lines], dtype=bool)
+            for row in np.flatnonzero(used & lost):
                 reasons[int(where[row])] = lines[row]
             start += len(chunk)
             done(start)
