@@ -5,16 +5,16 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.ranks_in_threads import run_ranks
 
 from fairsmooth.core.ranks import ALONE
 from fairsmooth.data.agreeing import learn_encoder
-from fairsmooth.data.columns.learning import Settings, learn_column
 from fairsmooth.data.columns.counted import learn_counted
+from fairsmooth.data.columns.learning import Settings, learn_column
 from fairsmooth.data.encoding import TableEncoder
 from fairsmooth.data.frames import as_frame
 from fairsmooth.data.splits import hold_out
 from fairsmooth.exceptions import InputError
-from tests.ranks_in_threads import run_ranks
 
 FLOATS = st.floats(allow_nan=False, allow_infinity=False)
 FEW = st.sampled_from([-1.0, -0.0, 0.0, 1e-300, 2.0, 3.5, 1e300])
