@@ -18,7 +18,6 @@ from fairsmooth.training.apart import solve_apart
 from fairsmooth.training.convergence import Solution
 from fairsmooth.training.history import Report
 from fairsmooth.training.lbfgs import solve_lbfgs
-from fairsmooth.training.linear_pass import LinearPass
 from fairsmooth.training.objective import (
     AutogradObjective,
     LinearObjective,
@@ -26,6 +25,7 @@ from fairsmooth.training.objective import (
     linear_curvature,
 )
 from fairsmooth.training.problem import Batch, Problem
+from fairsmooth.training.row_sums import RowSums
 from fairsmooth.training.settings import Settings
 from fairsmooth.training.stochastic import Schedule, solve_stochastic
 
@@ -50,7 +50,7 @@ class Solver(ABC):
 class LinearSolver(Solver):
     """A linear model by full-batch L-BFGS: rows in any form, no copy of them."""
 
-    rows: LinearPass
+    rows: RowSums
     make_problem: MakeProblem
 
     @cached_property
