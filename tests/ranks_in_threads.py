@@ -1,5 +1,6 @@
 """Ranks as threads of one process: what several processes do, without starting any."""
 
+import contextlib
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -8,6 +9,11 @@ from typing import Any
 import numpy as np
 
 from fairsmooth.core.ranks import Ranks
+from fairsmooth.training.solvers import LinearSolver
+
+# Up to Python 3.11 a cached property computes under one lock for all objects, which threads
+# that wait for each other inside it never leave. Processes do not share it.
+vars(LinearSolver)["curvature"].lock = contextlib.nullcontext()
 
 
 class ThreadRanks(Ranks):
