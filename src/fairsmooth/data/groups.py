@@ -107,13 +107,18 @@ def _normal(label: Hashable) -> Hashable:
 
 def require_trainable(groups: Groups, y: NDArray[np.integer[Any]]) -> None:
     """Refuse groups that cannot carry a classifier of their own: fewer than two, or one class."""
-    if len(groups.labels) < 2:
+    positives = np.bincount(groups.codes, weights=y, minlength=len(groups.labels))
+    require_counts(groups.labels, groups.counts, positives)
+
+
+def require_counts(labels: tuple[Hashable, ...], counts: Any, positives: Any) -> None:
+    """Refuse groups by how many rows, and how many positive ones, each has."""
+    if len(labels) < 2:
         raise GroupError(
-            f"Expected at least 2 groups in sensitive_features, got 1 ({groups.labels[0]!r}). "
+            f"Expected at least 2 groups in sensitive_features, got 1 ({labels[0]!r}). "
             "With one group there is nothing to certify."
         )
-    positives = np.bincount(groups.codes, weights=y, minlength=len(groups.labels))
-    for label, count, positive in zip(groups.labels, groups.counts, positives, strict=True):
+    for label, count, positive in zip(labels, counts, positives, strict=True):
         if count < 2 or positive in (0, count):
             what = "too few rows" if count < 2 else "one class only"
             raise GroupError(

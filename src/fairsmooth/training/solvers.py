@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from fairsmooth._types import Floats, Labels
+from fairsmooth.core.ranks import ALONE, Ranks
 from fairsmooth.core.rows import DenseRows, Rows
 from fairsmooth.training.annealing import Solve, solve_in_stages
 from fairsmooth.training.apart import solve_apart
@@ -173,6 +174,7 @@ class TensorSolver(Solver):
     validation: GroupTensors | None
     curvature: Tensor
     make_problem: MakeProblem
+    ranks: Ranks = ALONE
 
     def solve(
         self, start: Tensor, settings: Settings, report: Report, earlier_fall: float = 0.0
@@ -206,6 +208,7 @@ class TensorSolver(Solver):
             report=report,
             validation_loss=self._validation_loss(problem),
             earlier_fall=earlier_fall,
+            ranks=self.ranks,
         )
 
     def _lbfgs(self, batch: Batch) -> Solve:
