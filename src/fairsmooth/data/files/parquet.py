@@ -43,10 +43,13 @@ class Parquet:
     share : (int, int)
         Which of how many readers this is: each has neighbouring row groups, about equally
         many rows, and together they have all in order. A single reader is (0, 1).
+    file : Path or None
+        Read the rows of this one of its files only.
     """
 
     path: Path
     share: tuple[int, int] = (0, 1)
+    file: Path | None = None
 
     def of_share(self, reader: int, of: int) -> "Parquet":
         """Return the share of one of several readers."""
@@ -86,6 +89,8 @@ class Parquet:
     @cached_property
     def own_groups(self) -> list[RowGroup]:
         """The pieces of this reader."""
+        if self.file is not None:
+            return [group for group in self.row_groups if group.file == self.file]
         reader, of = self.share
         total, before, own = sum(group.n_rows for group in self.row_groups), 0, []
         for group in self.row_groups:

@@ -1,15 +1,16 @@
 """A table that stays in its Parquet files: columns are read one at a time, rows in chunks."""
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pyarrow as pa
 
 from fairsmooth import _validate
 from fairsmooth.data.conversion import ColumnType, convert
-from fairsmooth.data.files.parquet import BATCH_ROWS, Parquet
+from fairsmooth.data.files.parquet import BATCH_ROWS, Parquet, files_of
 from fairsmooth.data.files.pieces import Piece, joined
 from fairsmooth.data.frames import ColumnDigest, mark_normal
 from fairsmooth.data.kinds import Profile
@@ -46,8 +47,10 @@ class StoredTable:
     def __len__(self) -> int:
         return self.source.n_rows
 
-    def __getitem__(self, name: str) -> pd.Series:
-        """Read one column."""
+    def __getitem__(self, name: Any) -> Any:
+        """Read one column, or a frame of several."""
+        if not isinstance(name, str):
+            return self.frame(list(name))
         _validate.known_column(name, self.columns, where="the table")
         profile = Profile.of(name, text=name in self.text)
         pieces = [Piece.of(batch.column(0), profile) for batch in self.source.batches([name])]
@@ -81,7 +84,22 @@ class StoredTable:
                 name: Piece.of(batch.column(place)).series(kinds[name])
                 for place, name in enumerate(wanted)
             }
-            yield mark_normal(pd.DataFrame(columns))
+            if batch.num_rows:
+                yield mark_normal(pd.DataFrame(columns))
+
+    def parts(self) -> "list[StoredTable]":
+        """Return the files of the table as tables, with the kinds of the whole table."""
+        return [
+            StoredTable(replace(self.source, file=file), self.text, self._types)
+            for file in files_of(self.source.path)
+        ]
+
+    def empty(self, names: Sequence[str]) -> pd.DataFrame:
+        """Return some columns without rows."""
+        nothing = pa.array([], pa.string())
+        return mark_normal(
+            pd.DataFrame({name: convert(nothing, self.kind(name)) for name in names})
+        )
 
     def digest(self) -> str:
         """Return the SHA-256 of the table, as :func:`fairsmooth.data.frames.table_digest` does."""
