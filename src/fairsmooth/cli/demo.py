@@ -122,6 +122,7 @@ def _verified(trained: _Trained, folder: Path) -> list["Chapter"]:
     from fairsmooth.reporting.story import Chapter
 
     ensure_folder(folder)
+    assert trained.paper.test is not None  # the table was in memory
     write_chunks(folder / ROWS, [trained.paper.test])
     models = [("The paper's model", PAPER, trained.paper)]
     if trained.guaranteed is not None:

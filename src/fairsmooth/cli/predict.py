@@ -34,12 +34,19 @@ def command(
 ) -> None:
     """Predict every row of a table; the sensitive columns are not needed.
 
-    A row that cannot be scored gets an empty score, and a column "reason" says why.
+    A row that cannot be scored gets an empty score, and a column "reason" says why. Of a folder
+    of Parquet files into a folder: one file each, whole or not at all; those that are there stay.
     """
     from fairsmooth.cli.output import print_notes, progress, say
     from fairsmooth.cli.reading import guesses
     from fairsmooth.cli.targets import require_target
 
+    options: dict[str, Any] = {
+        "keep": keep or (), "threshold": threshold, "unknown": unknown, "strict": strict,
+    }  # fmt: skip
+    if data.is_dir() and (output.is_dir() or not output.suffix):
+        _predict_folder(model, data, output, options)
+        return
     require_target(output, inputs=[data, model])
     from fairsmooth.data.files import count_rows, write_chunks
     from fairsmooth.data.files.writing import output_kind
@@ -47,13 +54,11 @@ def command(
 
     output_kind(output)
     loaded = TableModel.load(model)
-    options = {"sep": sep, "decimal": decimal, "encoding": encoding}
-    notes = guesses(data, **options)
-    work = _Work(loaded, data, options, {
-        "keep": keep or (), "threshold": threshold, "unknown": unknown, "strict": strict,
-    })  # fmt: skip
+    reading = {"sep": sep, "decimal": decimal, "encoding": encoding}
+    notes = guesses(data, **reading)
+    work = _Work(loaded, data, reading, options)
     with progress("counting") as update:
-        total = count_rows(data, **options)
+        total = count_rows(data, **reading)
         update(total=total, description="predicting")
         try:
             rows = write_chunks(output, work.chunks(update, with_reasons=False))
@@ -65,6 +70,29 @@ def command(
     say(f"Wrote {rows:,} of {total:,} rows to {output}.")
     if work.n_unscored:
         say(f"{work.n_unscored:,} of them could not be scored; the column 'reason' says why.")
+
+
+def _predict_folder(model: Path, data: Path, output: Path, options: dict[str, Any]) -> None:
+    """Predict a folder part by part."""
+    from fairsmooth.cli.output import print_notes, progress, say
+    from fairsmooth.cli.reading import guesses
+    from fairsmooth.cli.targets import require_folder
+    from fairsmooth.tables.predicting import parts_of, predict_part
+
+    notes = guesses(data)
+    parts, total = parts_of(model, data, output, options)
+    names = [str(part.output.relative_to(output)) for part in parts]
+    require_folder(output, names, inputs=[data, model])
+    rows = unscored = kept = 0
+    with progress("predicting", total=total) as update:
+        for part in parts:
+            made = predict_part(part, done=lambda count: update(advance=count))
+            rows, unscored, kept = rows + made.rows, unscored + made.unscored, kept + made.kept
+    print_notes(notes)
+    before = f", {kept} of them made before" if kept else ""
+    say(f"Wrote {rows:,} of {total:,} rows to {output} in {len(parts)} files{before}.")
+    if unscored:
+        say(f"{unscored:,} of them could not be scored; the column 'reason' says why.")
 
 
 class _Reasons(Exception):

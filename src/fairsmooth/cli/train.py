@@ -1,7 +1,7 @@
 """``fairsmooth train``: a certified model from a table."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -106,13 +106,35 @@ def command(
     decimal: Decimal = None,
     encoding: Encoding = None,
     strict: Strict = False,
+    apart: Annotated[
+        bool,
+        typer.Option(
+            "--apart",
+            help="With torchrun: every rank has rows of its own, which do not leave it.",
+        ),
+    ] = False,
+    encoder: Annotated[
+        Path | None,
+        typer.Option(
+            "--encoder", help="With torchrun: what columns become, from a model file or JSON."
+        ),
+    ] = None,
+    resume: Annotated[
+        bool,
+        typer.Option("--resume", help="Go on with a training that was ended before its end."),
+    ] = False,
     json_output: Json = False,
 ) -> None:
     """Train, certify and audit a classifier on a table, and write it to one file.
 
     With --guarantee-dp, --guarantee-eo or --min-ratio the held-out rows are safety rows: a model is
-    written only if they guarantee the limits; otherwise the exit code is 3.
+    written only if they guarantee the limits; otherwise the exit code is 3. Started by torchrun,
+    every rank reads its share of the rows; with {rank} in the name, a file of its own.
+
+    A folder of Parquet files, or a large one, stays in its files, and the training is kept beside
+    the model until that is written: --resume goes on after the last step.
     """
+    from fairsmooth.cli.launched import of_ranks
     from fairsmooth.cli.targets import require_target
 
     wanted = Wanted.of(guarantee_dp, guarantee_eo, min_ratio, confidence, shift, aim)
@@ -123,10 +145,12 @@ def command(
     require_target(output, inputs=[data])
     if report is not None:
         require_target(report, inputs=[data], others=[output])
+    shared = of_ranks(apart, encoder, wanted=wanted.limits, parity=fairness, columns=columns,
+                      threshold=decided_above)  # fmt: skip
     # What is wrong with the options is said before torch is loaded.
     from fairsmooth.cli.output import say
-    from fairsmooth.cli.reading import read, roles_of
-    from fairsmooth.cli.training import print_fitted, train
+    from fairsmooth.cli.reading import opened, roles_of
+    from fairsmooth.cli.training import kept_beside, print_fitted, train, why_whole
     from fairsmooth.estimator import FairSmoothClassifier
 
     classifier = FairSmoothClassifier(
@@ -143,10 +167,17 @@ def command(
     roles = roles_of(
         label, sensitive, positive, drop, ids, include_sensitive=include_sensitive, unknown=unknown
     )
-    table, notes = read(data, sep=sep, decimal=decimal, encoding=encoding)
+    reading: dict[str, Any] = {"sep": sep, "decimal": decimal, "encoding": encoding}
     how = {"columns": columns, "test_size": test_size, "seed": seed, "strict": strict}
-    fitted = train(table, roles, classifier, wanted=wanted, **how)
+    if shared is not None:
+        shared(data, output, roles, classifier, reading=reading, json_output=json_output, **how)
+        return
+    table, notes = opened(data, whole=why_whole(wanted, classifier, columns), **reading)
+    kept = kept_beside(output, resume=resume, wanted=wanted, table=table)
+    fitted = train(table, roles, classifier, wanted=wanted, checkpoint=kept, **how)
     fitted.model.save(output)
+    if kept is not None:
+        kept.remove()
     print_fitted(fitted, json_output, notes=notes)
     say(f"Wrote {output}.")
     if report is not None:
