@@ -102,6 +102,19 @@ def table1_adult() -> str:
     return section.split("\n\n", 1)[0]
 
 
+def verdicts() -> str:
+    """Return how many of the paper's claims got which verdict, by what they were asked of."""
+    found = json.loads((RESULTS / "reproduce" / "summary.json").read_text(encoding="utf-8"))[
+        "claims"
+    ]
+    outcomes = list(dict.fromkeys(name for counts in found.values() for name in counts))
+    lines = [
+        [source, *(str(counts[outcome]) for outcome in outcomes)]
+        for source, counts in found.items()
+    ]
+    return _table(["asked of", *outcomes], lines)
+
+
 def baselines() -> str:
     """Return what every method comes to on both datasets: means over the seeds."""
     trials = json.loads((RESULTS / "baselines.json").read_text(encoding="utf-8"))["rows"]
@@ -353,6 +366,7 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "tradeoff-full": tradeoff_full,
     "tradeoff-goals": tradeoff_goals,
     "table1-adult": table1_adult,
+    "verdicts": verdicts,
     "baselines": baselines,
     "methods": methods,
     "datasets": data,

@@ -41,6 +41,9 @@ def command(
     out: Annotated[Path, typer.Option("--out", help="Folder for records and pages.")] = Path(
         "out/reproduce"
     ),
+    redraw: Annotated[
+        bool, typer.Option("--redraw", help="Run nothing: make the pages from the records.")
+    ] = False,
     json_output: Annotated[
         bool, typer.Option("--json", help="Print one JSON document and nothing else.")
     ] = False,
@@ -60,7 +63,8 @@ def command(
     )
     selection.check()
     store = Store(out)
-    _run(chosen, budget, store, selection=selection, jobs=jobs)
+    if not redraw:
+        _run(chosen, budget, store, selection=selection, jobs=jobs)
     summary = write_reproduction(
         out,
         chosen,
@@ -130,6 +134,8 @@ def _print(summary: dict[str, Any]) -> None:
         f"{summary['cpu_seconds'] / 60:.1f} minutes of one core.",
         markup=False,
     )
+    if summary["stale"]:
+        results.print(f"{summary['stale']} records were made by other code.", markup=False)
     for source, counts in summary["claims"].items():
         words = ", ".join(f"{number} {outcome}" for outcome, number in counts.items())
         results.print(f"Claims, {source}: {words}.", markup=False)

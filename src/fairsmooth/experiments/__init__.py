@@ -5,11 +5,24 @@ from typing import TYPE_CHECKING
 from fairsmooth._lazy import names_when_asked
 from fairsmooth._registry import discover, named
 from fairsmooth.experiments import beyond, paper
-from fairsmooth.experiments.claims.claim import Claim
-from fairsmooth.experiments.claims.estimate import Estimate, estimate, standard_error
+from fairsmooth.experiments.claims.claim import PAPER, Claim
+from fairsmooth.experiments.claims.estimate import (
+    MARGIN,
+    Estimate,
+    estimate,
+    margin_of,
+    standard_error,
+)
 from fairsmooth.experiments.claims.printed import read_printed
-from fairsmooth.experiments.claims.select_rows import sign_of
-from fairsmooth.experiments.claims.verdict import FAILS, HOLDS, UNKNOWN, Verdict
+from fairsmooth.experiments.claims.select_rows import printed_rounding, sign_of
+from fairsmooth.experiments.claims.verdict import (
+    FAILS,
+    HOLDS,
+    OUTCOMES,
+    SAME,
+    UNKNOWN,
+    Verdict,
+)
 from fairsmooth.experiments.declaration import MAIN_METRICS, Experiment
 
 if TYPE_CHECKING:
@@ -20,6 +33,7 @@ if TYPE_CHECKING:
     from fairsmooth.experiments.run.rows import rows_of
     from fairsmooth.experiments.run.runner import jobs_of, run_experiments
     from fairsmooth.experiments.run.selection import Selection
+    from fairsmooth.experiments.run.stale import stale_jobs
     from fairsmooth.experiments.run.store import Store
 
 __all__ = [
@@ -27,7 +41,11 @@ __all__ = [
     "FAILS",
     "HOLDS",
     "MAIN_METRICS",
+    "MARGIN",
+    "OUTCOMES",
+    "PAPER",
     "PROFILES",
+    "SAME",
     "UNKNOWN",
     "Claim",
     "Estimate",
@@ -45,11 +63,14 @@ __all__ = [
     "jobs_of",
     "label_of",
     "load_method",
+    "margin_of",
+    "printed_rounding",
     "profile",
     "read_printed",
     "rows_of",
     "run_experiments",
     "sign_of",
+    "stale_jobs",
     "standard_error",
 ]
 
@@ -69,6 +90,7 @@ _HOMES = {
     "profile": "fairsmooth.experiments.run.profiles",
     "rows_of": "fairsmooth.experiments.run.rows",
     "run_experiments": "fairsmooth.experiments.run.runner",
+    "stale_jobs": "fairsmooth.experiments.run.stale",
 }
 __getattr__ = names_when_asked(globals(), _HOMES)
 

@@ -27,11 +27,11 @@ class ClaimAnswers:
 def answer_claims(experiment: Experiment, rows: pd.DataFrame) -> list[ClaimAnswers]:
     """Ask every claim of the printed numbers, where it can be, and of every encoding that ran."""
     printed = read_printed(experiment.printed)
-    sources = list(dict.fromkeys(rows["encoding"]))
+    ran = list(dict.fromkeys(rows["encoding"]))
     answers = []
     for claim in experiment.claims:
         verdicts = {PRINTED: claim.predicate(printed)} if claim.printed else {}
-        for encoding in sources:
+        for encoding in [each for each in ran if not claim.asked_of or each in claim.asked_of]:
             verdicts[encoding] = claim.predicate(rows[rows["encoding"] == encoding])
         if not verdicts:
             verdicts[ENCODINGS[0]] = Verdict(UNKNOWN, "nothing has run")

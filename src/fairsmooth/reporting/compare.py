@@ -13,6 +13,8 @@ from fairsmooth.experiments import (
     estimate,
     in_order,
     label_of,
+    margin_of,
+    printed_rounding,
     read_printed,
     sign_of,
     standard_error,
@@ -29,6 +31,8 @@ METRICS = {
     "epsilon_tight": "tight",
     "measured_gap": "measured",
     "fair_ceiling": "ceiling at printed gaps",
+    "told_ceiling": "ceiling, told the group",
+    "told_fair_ceiling": "ceiling at printed gaps, told the group",
     "largest_error": "largest error",
     "mean_error": "mean error",
     "decisions_changed": "decisions changed",
@@ -36,8 +40,11 @@ METRICS = {
     "slowdown": "times exact",
 }
 PRINTED = "printed"
-# Half a unit of the last digit that was printed.
-_ROUNDING = 0.005
+_MARKS = {
+    "": "",
+    "≈": "within a hundredth of one of our means, rounding granted",
+    "≠": "outside all of our intervals",
+}
 
 
 def comparison_tables(experiment: Experiment, rows: pd.DataFrame) -> list[Table]:
@@ -45,7 +52,8 @@ def comparison_tables(experiment: Experiment, rows: pd.DataFrame) -> list[Table]
 
     Ours are means over the trials ± standard error. Bold: better than every other
     method of the column by an interval that excludes a tie; of the printed ones,
-    the best. ``≠`` marks a printed number that neither encoding's interval contains.
+    the best. ``≈`` marks a printed number within the margin of a mean of ours, ``≠`` one that no
+    encoding's interval contains; what has no mark cannot be told.
     """
     printed = read_printed(experiment.printed)
     # Datasets that were asked for by name come after the paper's.
@@ -150,29 +158,32 @@ def _printed_column(
     sign = sign_of(metric)
     best = max(sign * value for value in values.values())
     return [
-        _printed_cell(
-            values[name], sign * values[name] == best, _is_off(rows, metric, name, values)
-        )
+        _printed_cell(values[name], sign * values[name] == best, _mark(rows, metric, name, values))
         if name in values
         else Cell("", style=PRINTED)
         for name in methods
     ]
 
 
-def _printed_cell(value: float, best: bool, off: bool) -> Cell:
+def _printed_cell(value: float, best: bool, mark: str) -> Cell:
     text = f"{value:.4f}" if value < 0.02 and value != round(value, 2) else f"{value:.2f}"
-    title = "outside both of our intervals" if off else ""
-    return Cell(text + (" ≠" if off else ""), bold=best, style=PRINTED, title=title)
+    return Cell(f"{text} {mark}".strip(), bold=best, style=PRINTED, title=_MARKS[mark])
 
 
-def _is_off(rows: pd.DataFrame, metric: str, method: str, printed: dict[str, float]) -> bool:
-    found = []
+def _mark(rows: pd.DataFrame, metric: str, method: str, printed: dict[str, float]) -> str:
+    """Say whether a printed number agrees with a mean of ours, or with none of our intervals."""
+    rounding = printed_rounding(metric)
+    near, off = [], []
     for encoding in ENCODINGS:
         table = _by_trial(rows[rows["encoding"] == encoding], metric)
         if method in table:
             ours = estimate(table[method])
-            found.append(abs(ours.value - printed[method]) > ours.half_width + _ROUNDING)
-    return bool(found) and all(found)
+            away = abs(ours.value - printed[method])
+            near.append(away <= margin_of(metric) + rounding)
+            off.append(away > ours.half_width + rounding)
+    if any(near):
+        return "≈"
+    return "≠" if off and all(off) else ""
 
 
 def _by_trial(rows: pd.DataFrame, metric: str) -> pd.DataFrame:

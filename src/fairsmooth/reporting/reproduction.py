@@ -14,9 +14,8 @@ import fairsmooth
 from fairsmooth import _atomic
 from fairsmooth.experiments import (
     ENCODINGS,
-    FAILS,
-    HOLDS,
-    UNKNOWN,
+    OUTCOMES,
+    PAPER,
     Experiment,
     Profile,
     Selection,
@@ -24,6 +23,7 @@ from fairsmooth.experiments import (
     jobs_of,
     label_of,
     rows_of,
+    stale_jobs,
 )
 from fairsmooth.reporting.claims import PRINTED, ClaimAnswers, answer_claims
 from fairsmooth.reporting.compare import comparison_tables
@@ -32,8 +32,6 @@ from fairsmooth.reporting.figures import as_svg
 from fairsmooth.reporting.page import render
 from fairsmooth.reporting.sweep_tables import ceiling_table, draws_table, tradeoff_table
 from fairsmooth.reporting.tables import Table
-
-OUTCOMES = (HOLDS, FAILS, UNKNOWN)
 
 
 @dataclass(frozen=True)
@@ -108,6 +106,7 @@ def summarise(
         "jobs": len(jobs),
         "finished": len(records),
         "failed": sum(record["status"] != "done" for record in records),
+        "stale": len(stale_jobs(jobs, store, selection.outside)),
         "cpu_seconds": round(sum(record["cpu_seconds"] for record in records), 1),
         "slowest": [
             {
@@ -121,10 +120,12 @@ def summarise(
 
 
 def count_outcomes(sections: Sequence[Section]) -> dict[str, dict[str, int]]:
-    """Count the verdicts by source: printed numbers, then every encoding."""
+    """Count the verdicts on the paper's own claims: printed numbers, then every encoding."""
     counts: dict[str, Counter[str]] = {}
     for section in sections:
         for answers in section.claims:
+            if answers.claim.whose != PAPER:
+                continue
             for source, verdict in answers.verdicts.items():
                 counts.setdefault(source, Counter())[verdict.outcome] += 1
     return {

@@ -1,6 +1,7 @@
 """The claims that figures make: steady, improving and then worse, rising, falling.
 
-A curve that does not move at all neither rises nor falls, so all comparisons are strict.
+A curve that does not move at all neither rises nor falls, so all comparisons are strict, and
+one that moves by less than the margin shows no difference.
 """
 
 from collections.abc import Sequence
@@ -11,8 +12,8 @@ import pandas as pd
 
 from fairsmooth.experiments.claims.claim import Predicate
 from fairsmooth.experiments.claims.comparisons import OURS
-from fairsmooth.experiments.claims.estimate import estimate
-from fairsmooth.experiments.claims.select_rows import curve, is_exact, sign_of
+from fairsmooth.experiments.claims.estimate import Estimate, estimate, margin_of
+from fairsmooth.experiments.claims.select_rows import curve, sign_of
 from fairsmooth.experiments.claims.verdict import UNKNOWN, Verdict, every, most
 from fairsmooth.experiments.declaration import BASELINES
 
@@ -29,18 +30,19 @@ def steadier(
         curves = {
             name: curve(rows, metric, case, axis=axis, method=name) for name in (OURS, *others)
         }
-        # Methods are compared over the points that all of them were measured at.
+        # A range over fewer points is smaller, so every method needs all of them.
         shared = sorted(set.intersection(*(set(table.columns) for table in curves.values())))
-        if len(shared) < 2:
-            return Verdict(UNKNOWN, f"{metric}: fewer than two points shared by all methods")
+        asked = sorted(set().union(*(table.columns for table in curves.values())))
+        if shared != asked or len(shared) < 2:
+            return Verdict(UNKNOWN, f"{metric}: run at {len(shared)} of {len(asked)} points by all")
         ranges = {name: _range(table[shared]) for name, table in curves.items()}
         theirs = pd.concat([ranges[name] for name in others], axis=1).mean(axis=1)
-        found = estimate(theirs - ranges[OURS], exact=is_exact(rows))
+        found = estimate(theirs - ranges[OURS])
         evidence = (
             f"{metric.replace('_', ' ')} ranges over {ranges[OURS].mean():.3f}, "
             f"others over {theirs.mean():.3f}"
         )
-        return Verdict(found.compared(strictly=True), evidence)
+        return Verdict(found.compared(strictly=True, margin=margin_of(metric)), evidence)
 
     return lambda rows: most([one(rows, metric) for metric in metrics])
 
@@ -58,9 +60,10 @@ def best_inside(axis: str, case: str, metrics: Sequence[str], *, method: str = O
             f"{case}, {metric.replace('_', ' ')}: {_mean(table, inside)} at {inside:g}, "
             f"{_mean(table, ends[0])} and {_mean(table, ends[1])} at the ends"
         )
-        gains = [estimate(table[inside] - table[end], exact=is_exact(rows)) for end in ends]
-        outcome = every([Verdict(gain.compared(strictly=True), "") for gain in gains]).outcome
-        return Verdict(outcome, evidence)
+        margin = margin_of(metric)
+        gains = [estimate(table[inside] - table[end]) for end in ends]
+        outcomes = [gain.compared(strictly=True, margin=margin) for gain in gains]
+        return Verdict(every([Verdict(outcome, "") for outcome in outcomes]).outcome, evidence)
 
     return lambda rows: every([one(rows, metric) for metric in metrics])
 
@@ -74,12 +77,12 @@ def moves(metric: str, axis: str, case: str, direction: str, *, method: str = OU
         if table.shape[1] < 2:
             return Verdict(UNKNOWN, f"{metric}: fewer than two points")
         first, last = table.columns[0], table.columns[-1]
-        found = estimate(factor * (table[first] - table[last]), exact=is_exact(rows))
+        found = _fall(table, first, last, factor, metric)
         evidence = (
             f"{metric.replace('_', ' ')} {table[first].mean():.4f} at {axis} = {first:g}, "
             f"{table[last].mean():.4f} at {last:g}"
         )
-        return Verdict(found.compared(strictly=True), evidence)
+        return Verdict(found.compared(strictly=True, margin=margin_of(metric)), evidence)
 
     return verdict
 
@@ -94,12 +97,12 @@ def worse_at(end: str, metric: str, axis: str, case: str, *, method: str = OURS)
             return Verdict(UNKNOWN, f"{metric}: fewer than two points")
         at = table.columns[position]
         top = table.mean().drop(at).idxmax()
-        found = estimate(table[top] - table[at], exact=is_exact(rows))
+        found = estimate(table[top] - table[at])
         evidence = (
             f"{metric.replace('_', ' ')} {_mean(table, at)} at {axis} = {at:g}, "
             f"{_mean(table, top)} at {top:g}"
         )
-        return Verdict(found.compared(strictly=True), evidence)
+        return Verdict(found.compared(strictly=True, margin=margin_of(metric)), evidence)
 
     return verdict
 
@@ -107,6 +110,14 @@ def worse_at(end: str, metric: str, axis: str, case: str, *, method: str = OURS)
 def joined(*predicates: Predicate) -> Predicate:
     """Require several claims at once."""
     return lambda rows: every([predicate(rows) for predicate in predicates])
+
+
+def _fall(table: pd.DataFrame, first: Any, last: Any, factor: float, metric: str) -> Estimate:
+    """Return how far a curve falls; distances and bounds by their ratio."""
+    ends = table[[first, last]]
+    if margin_of(metric) == 0.0:
+        ends = ends.where(ends > 0.0).map(np.log)
+    return estimate(factor * (ends[first] - ends[last]))
 
 
 def _range(table: pd.DataFrame) -> "pd.Series[float]":

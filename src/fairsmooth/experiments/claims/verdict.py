@@ -1,11 +1,13 @@
-"""Three answers to a claim, and how answers are put together."""
+"""Four answers to a claim, and how answers are put together."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 HOLDS = "holds"
 FAILS = "does not hold"
+SAME = "no difference"
 UNKNOWN = "cannot be told"
+OUTCOMES = (HOLDS, SAME, FAILS, UNKNOWN)
 
 
 @dataclass(frozen=True)
@@ -14,7 +16,7 @@ class Verdict:
 
     Attributes
     ----------
-    outcome : {"holds", "does not hold", "cannot be told"}
+    outcome : {"holds", "no difference", "does not hold", "cannot be told"}
         The answer.
     evidence : str
         The numbers, in a few words.
@@ -25,14 +27,14 @@ class Verdict:
 
 
 def every(verdicts: Sequence[Verdict]) -> Verdict:
-    """Hold if all hold; one that does not hold decides, and is the evidence.
+    """Hold if all hold; one that does not hold decides, then one without a difference.
 
     Examples
     --------
     >>> every([Verdict(HOLDS, "a"), Verdict(FAILS, "b")])
     Verdict(outcome='does not hold', evidence='b')
     """
-    for outcome in (FAILS, UNKNOWN):
+    for outcome in (FAILS, SAME, UNKNOWN):
         found = [verdict.evidence for verdict in verdicts if verdict.outcome == outcome]
         if found:
             return Verdict(outcome, _listed(found))
@@ -40,23 +42,23 @@ def every(verdicts: Sequence[Verdict]) -> Verdict:
 
 
 def most(verdicts: Sequence[Verdict]) -> Verdict:
-    """Hold if more than half hold, fail if at least half fail.
+    """Hold if more than half hold; if half can no longer hold, what most of those say.
 
     Examples
     --------
     >>> most([Verdict(HOLDS, ""), Verdict(HOLDS, ""), Verdict(UNKNOWN, "")]).outcome
     'holds'
     """
-    counts = [
-        sum(verdict.outcome == outcome for verdict in verdicts)
-        for outcome in (HOLDS, FAILS, UNKNOWN)
-    ]
-    evidence = "{} of {} hold, {} do not, {} cannot be told".format(
-        counts[0], len(verdicts), *counts[1:]
-    )
-    if 2 * counts[0] > len(verdicts):
+    counts = {
+        outcome: sum(verdict.outcome == outcome for verdict in verdicts) for outcome in OUTCOMES
+    }
+    words = (f"{number} {outcome}" for outcome, number in counts.items() if number)
+    evidence = f"of {len(verdicts)}: {', '.join(words)}"
+    if 2 * counts[HOLDS] > len(verdicts):
         return Verdict(HOLDS, evidence)
-    return Verdict(FAILS if 2 * counts[1] >= len(verdicts) else UNKNOWN, evidence)
+    if 2 * (counts[FAILS] + counts[SAME]) >= len(verdicts):
+        return Verdict(FAILS if counts[FAILS] >= counts[SAME] else SAME, evidence)
+    return Verdict(UNKNOWN, evidence)
 
 
 def _listed(evidence: Sequence[str], limit: int = 3) -> str:

@@ -4,9 +4,10 @@ from fairsmooth.experiments.claims.claim import Claim
 from fairsmooth.experiments.claims.comparisons import (
     best_in_all,
     best_in_most,
+    better_in_all,
     beyond,
-    gain_over_best,
 )
+from fairsmooth.experiments.claims.gains import gain_over_best
 from fairsmooth.experiments.declaration import ALL, MAIN_METRICS, Experiment
 
 CASES = ("adult-race", "compas-race")
@@ -70,6 +71,13 @@ EXPERIMENTS = (
                 "ΔEO 36.4 % below the best other",
                 "On Adult the equalized odds gap is 36.4 % below the best competitor's.",
                 gain_over_best("equalized_odds_sum", 0.364, CASES[0]),
+            ),
+            Claim(
+                "fairer than without",
+                "The abstract: training with smoothing and tie makes the classifier fair. Both "
+                "gaps are smaller than those of the unconstrained control, on both datasets.",
+                better_in_all("unconstrained", CASES, MAIN_METRICS[1:]),
+                printed=False,
             ),
         ),
         note="ΔEO is the sum of two gaps: 1.19 is printed, which no maximum can be.",

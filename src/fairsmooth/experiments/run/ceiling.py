@@ -27,7 +27,9 @@ def ceilings(job: Job, _: Mapping[str, Any], method: None = None) -> dict[str, A
             "cells": len(cells),
             "majority": max(positive, 1.0 - positive),
             "ceiling": accuracy_ceiling(cells),
-            "fair_ceiling": fair_ceiling(cells, *gap_limits),
+            "fair_ceiling": fair_ceiling(cells, *gap_limits, group_blind=True),
+            "told_ceiling": accuracy_ceiling(cells, told=True),
+            "told_fair_ceiling": fair_ceiling(cells, *gap_limits),
         }
     }
 
@@ -40,13 +42,15 @@ def count_cells(dataset: FairDataset) -> pd.DataFrame:
     return counts.reindex(columns=[0, 1], fill_value=0).reset_index()
 
 
-def accuracy_ceiling(cells: pd.DataFrame) -> float:
-    """Return the accuracy of the best function of the columns: every cell its majority.
+def accuracy_ceiling(cells: pd.DataFrame, *, told: bool = False) -> float:
+    """Return the accuracy of the best function of the columns, and of the group if ``told``.
+
+    That function gives every cell its majority.
 
     It is measured on the rows it is made from, so nothing does better there, and
     with many columns it says little: nearly every row is a cell of its own.
     """
-    joined = cells.groupby("x")[[0, 1]].sum()
+    joined = cells.groupby(["x", "group"] if told else "x")[[0, 1]].sum()
     return float(joined.max(axis=1).sum() / joined.to_numpy().sum())
 
 

@@ -25,10 +25,13 @@ def training_and_test(job: Job) -> Parts:
 
 def training_and_held_out(job: Job) -> Parts:
     """Split the training part once more, to choose among candidates; no test row is looked at."""
-    train, _ = training_and_test(job)
-    if job.selection_rows is not None and job.selection_rows < len(train):
-        train = some_rows(train, job.selection_rows, job.split_seed)
-    return train.split(HELD_OUT, random_state=job.split_seed)
+    whole_part, _ = training_and_test(job)
+    train, held_out = whole_part.split(HELD_OUT, random_state=job.split_seed)
+    # Training costs, judging does not: every row that may judge does.
+    if job.selection_rows is not None and job.selection_rows < len(whole_part):
+        count = round(job.selection_rows * (1.0 - HELD_OUT))
+        train = some_rows(train, count, job.split_seed)
+    return train, held_out
 
 
 def some_rows(dataset: FairDataset, count: int, seed: int) -> FairDataset:

@@ -26,7 +26,8 @@ class Profile:
     max_rows : int or None
         Rows of a dataset that take part at all, at random; None is all of them.
     selection_rows : int or None
-        Training rows that take part in the choice among candidates.
+        In the choice among candidates, three quarters of so many rows train them. A quarter of
+        all training rows judges them.
     quick : bool
         Cut the training of every method short.
     n_points, n_points_others : int or None
@@ -61,7 +62,7 @@ PROFILES = (
         draws_rows=20,
     ),
     Profile("laptop", n_trials=3, n_candidates=3, selection_rows=4000, n_points_others=2),
-    Profile("paper", n_trials=10, n_candidates=6, selection_rows=4000, n_points_others=5),
+    Profile("paper", n_trials=10, n_candidates=6, selection_rows=4000),
 )
 
 

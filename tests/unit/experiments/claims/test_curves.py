@@ -1,7 +1,7 @@
 import pandas as pd
 import pytest
 
-from fairsmooth.experiments import FAILS, HOLDS, UNKNOWN
+from fairsmooth.experiments import FAILS, HOLDS, SAME, UNKNOWN
 from fairsmooth.experiments.claims.curves import best_inside, joined, moves, steadier, worse_at
 from fairsmooth.experiments.claims.draws import error_below, slower_than_exact
 
@@ -54,7 +54,8 @@ def test_a_flat_curve_neither_rises_nor_falls_nor_has_a_best_point():
         worse_at("first", "accuracy", "sigma", CASE),
         worse_at("last", "accuracy", "sigma", CASE),
     ):
-        assert claim(flat).outcome == FAILS
+        assert claim(flat).outcome == SAME
+    assert moves("epsilon", "sigma", CASE, "falls")(curve(SLOPE, metric="epsilon")).outcome == HOLDS
 
 
 def test_directions():
@@ -71,19 +72,17 @@ def test_directions():
     assert both(slope).outcome == FAILS
 
 
-@pytest.mark.parametrize(("ours", "outcome"), [(0.81, HOLDS), (0.99, FAILS)])
-def test_steadier_compares_ranges_over_shared_points(ours, outcome):
-    rows = pd.concat(
-        [
-            # The point at 0.5 is FairSmooth's alone and must not count against it.
-            curve({0.1: 0.80, 0.5: 0.1, 0.9: ours}, axis="group_ratio"),
-            curve({0.1: 0.80, 0.9: 0.90}, method="arl", axis="group_ratio"),
-        ]
-    )
+@pytest.mark.parametrize(("ours", "outcome"), [(0.81, HOLDS), (0.99, FAILS), (0.895, SAME)])
+def test_steadier_compares_ranges_over_all_points(ours, outcome):
+    theirs = curve({0.1: 0.80, 0.9: 0.90}, method="arl", axis="group_ratio")
+    rows = pd.concat([curve({0.1: 0.80, 0.9: ours}, axis="group_ratio"), theirs])
     claim = steadier("group_ratio", CASE, ("accuracy",), others=("arl",))
     assert claim(rows).outcome == outcome
     alone = steadier("group_ratio", CASE, ("accuracy",), others=("dlr",))
     assert alone(rows).outcome == UNKNOWN
+    # A range over two of three points is no range over three.
+    longer = pd.concat([curve({0.1: 0.80, 0.5: 0.8, 0.9: ours}, axis="group_ratio"), theirs])
+    assert claim(longer).outcome == UNKNOWN
 
 
 def test_claims_on_sampling():

@@ -1,6 +1,6 @@
 import pytest
 
-from fairsmooth.experiments import FAILS, HOLDS, UNKNOWN, Verdict
+from fairsmooth.experiments import FAILS, HOLDS, SAME, UNKNOWN, Verdict
 from fairsmooth.experiments.claims.verdict import every, most
 
 
@@ -13,6 +13,10 @@ from fairsmooth.experiments.claims.verdict import every, most
         ([HOLDS, FAILS], FAILS, FAILS),
         ([HOLDS, UNKNOWN, FAILS], FAILS, UNKNOWN),
         ([UNKNOWN, FAILS, FAILS], FAILS, FAILS),
+        ([SAME, HOLDS, UNKNOWN], SAME, UNKNOWN),
+        ([SAME, SAME, HOLDS], SAME, SAME),
+        ([SAME, FAILS, HOLDS, HOLDS], FAILS, FAILS),
+        ([SAME, HOLDS, HOLDS], SAME, HOLDS),
     ],
 )
 def test_answers_put_together(outcomes, all_of, most_of):
