@@ -106,15 +106,6 @@ class Parquet:
         return sum(group.n_rows for group in self.own_groups)
 
     @property
-    def n_bytes(self) -> int:
-        """Size of the whole table as Parquet writes it, before compression."""
-        return sum(
-            known.row_group(number).total_byte_size
-            for known in map(_metadata, files_of(self.path))
-            for number in range(known.num_row_groups)
-        )
-
-    @property
     def rows_before(self) -> int:
         """Number of rows of the table before the first one of this reader."""
         if not self.own_groups:
