@@ -44,6 +44,10 @@ Columns = Annotated[
         help="auto, binned, standardised, crossed (products too), forecasts or label-forecast.",
     ),
 ]
+Scheduler = Annotated[
+    str | None,
+    typer.Option("--scheduler", help="Address of a Dask scheduler whose workers do the jobs."),
+]
 TestSize = Annotated[float, typer.Option("--test-size", help="Share of rows held out.")]
 Seed = Annotated[
     int,

@@ -45,7 +45,7 @@ def train_by_ranks(
     With ``{rank}`` in the names of the files, every rank reads, or writes, one of its own.
     """
     began = time.perf_counter()
-    with _one_voice() as ranks:
+    with one_voice() as ranks:
         agreed = ranks.together(lambda: None if encoder is None else read_encoder(encoder))
         text = [] if agreed is None else agreed.text_columns
         whole = apart or RANK in str(data)
@@ -92,7 +92,7 @@ def _write(model: TableModel, output: Path, ranks: Ranks) -> None:
 
 
 @contextmanager
-def _one_voice() -> Iterator[Ranks]:
+def one_voice() -> Iterator[Ranks]:
     """Meet the other ranks; what all are told alike, rank 0 tells the user."""
     rank = None
     try:

@@ -1,7 +1,7 @@
 """``fairsmooth train``: a certified model from a table."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -155,7 +155,7 @@ def command(
     roles = roles_of(
         label, sensitive, positive, drop, ids, include_sensitive=include_sensitive, unknown=unknown
     )
-    reading = {"sep": sep, "decimal": decimal, "encoding": encoding}
+    reading: dict[str, Any] = {"sep": sep, "decimal": decimal, "encoding": encoding}
     how = {"columns": columns, "test_size": test_size, "seed": seed, "strict": strict}
     if shared is not None:
         shared(data, output, roles, classifier, reading=reading, json_output=json_output, **how)

@@ -3,6 +3,7 @@
 import hashlib
 import json
 from dataclasses import dataclass, replace
+
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
