@@ -132,8 +132,18 @@ def _factorize(frame: pd.DataFrame) -> tuple[NDArray[np.intp], list[Hashable]]:
     if frame.shape[1] == 1:  # several times faster than going through combinations
         codes, values = pd.factorize(frame.iloc[:, 0])
         return codes, [_plain(value) for value in values]
-    codes, combinations = pd.factorize(pd.MultiIndex.from_frame(frame))
-    return codes, [tuple(_plain(value) for value in combination) for combination in combinations]
+    # Combinations by number: a tuple for every row would be most of the memory.
+    numbers, columns = np.zeros(len(frame), dtype=np.int64), []
+    for position in range(frame.shape[1]):
+        codes, values = pd.factorize(frame.iloc[:, position])
+        columns.append([_plain(value) for value in values])
+        numbers = numbers * len(values) + codes
+    codes, found = pd.factorize(numbers)
+    sizes = [len(values) for values in columns]
+    places = zip(*np.unravel_index(found, sizes), strict=True) if len(found) else []
+    return codes, [
+        tuple(values[place] for values, place in zip(columns, each, strict=True)) for each in places
+    ]
 
 
 def _as_frame(sensitive_features: Any) -> pd.DataFrame:

@@ -25,7 +25,10 @@ def id_digests(ids: pd.DataFrame, *, digest: str) -> dict[str, Any]:
     them were trained on.
     """
     salt = hashlib.sha256(f"ids of {digest}".encode()).hexdigest()[:32]
-    smallest = heapq.nsmallest(MOST_DIGESTS, set(_digests(ids, salt)))
+    smallest: list[str] = []
+    for start in range(0, len(ids), MOST_DIGESTS):
+        some = _digests(ids.iloc[start : start + MOST_DIGESTS], salt)
+        smallest = heapq.nsmallest(MOST_DIGESTS, {*smallest, *some})
     return {"salt": salt, "complete": len(smallest) < MOST_DIGESTS, "digests": "".join(smallest)}
 
 

@@ -22,6 +22,7 @@ from fairsmooth.training.convergence import Solution, warn_unmet
 from fairsmooth.training.example import Example
 from fairsmooth.training.grouped import GroupedRows
 from fairsmooth.training.history import TrainingStep
+from fairsmooth.training.journalled import journalled
 from fairsmooth.training.likelihood import Likelihood, LinearLikelihood, choose_likelihood
 from fairsmooth.training.linear_pass import LinearPass
 from fairsmooth.training.objective import linear_curvature
@@ -186,7 +187,7 @@ def _solver(
             shared = LinearPass(placed(data, example.ranks), settings.sigma, settings.link)
             rows = SharedRows(shared, example.ranks)
         if place.device.type == "cpu":
-            return LinearSolver(rows, make)
+            return LinearSolver(journalled(rows), make)
         curvature = linear_curvature(rows).to(place)
     tensors = partial(GroupTensors.of, example.X, example.y, example.weights, place=place)
     validation = tensors(held_out) if settings.early_stopping else None

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairsmooth._types import Floats, Labels
-from fairsmooth.core.rows import DenseRows, Rows
+from fairsmooth.core.rows import CodedRows, DenseRows, Rows
 from fairsmooth.core.rows.rows import Choice, Index
 
 
@@ -55,6 +55,7 @@ class GroupedRows:
         if len(order) == len(X) and np.array_equal(order, np.arange(len(X))):
             order = slice(None)
         rows = X if isinstance(X, Rows) else DenseRows(np.asarray(X, dtype=np.float64))
+        rows = rows.packed() if isinstance(rows, CodedRows) else rows
         kind = np.min_scalar_type(max(len(by_group) - 1, 1))
         groups = np.repeat(np.arange(len(by_group), dtype=kind), [len(r) for r in by_group])
         return cls(

@@ -1,6 +1,7 @@
 """Rows in parts: what they give together is what all rows give."""
 
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -33,7 +34,7 @@ def test_parts_add_up_to_all_rows(monkeypatch, sampled, cuts):
     W = random.normal(size=(K, D + 1))
     by_group = [np.flatnonzero(groups == k) for k in range(K)]
     whole = LinearPass(GroupedRows.of(DenseRows(X), y, by_group), 0.6, "logistic")
-    ends = zip(cuts[:-1], cuts[1:], strict=True)
+    ends = pairwise(cuts)
     parts = SummedRows([part_of(X, y, groups, *each) for each in ends])
     assert parts.n_parameters == whole.n_parameters == D + 1
     one, other = whole.contribution(W), parts.contribution(W)

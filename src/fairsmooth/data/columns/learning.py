@@ -15,6 +15,8 @@ from fairsmooth.exceptions import InputError
 # A column of text with too many categories is taken for an identifier if this share of its
 # values are different.
 IDENTIFIER_SHARE = 0.9
+# The rules of a column, and a note if one is due.
+Learned = tuple[list[Rule], str | None]
 
 
 @dataclass(frozen=True)
@@ -26,7 +28,7 @@ class Settings:
     max_categories: int
 
 
-def learn_column(name: str, column: Column, settings: Settings) -> tuple[list[Rule], str | None]:
+def learn_column(name: str, column: Column, settings: Settings) -> Learned:
     """Return the rules for a column, none if it is left out, and a note if one is due."""
     kind = kind_of(column)
     if kind == "empty":
