@@ -65,7 +65,8 @@ def _client(address: str) -> Iterator[Any]:
         client = Client(address, timeout=_SECONDS_TO_CONNECT, set_as_default=False)
     except (OSError, TimeoutError, ValueError) as error:
         raise InputError(
-            f"Expected a Dask scheduler at {address}, got none there. Start one with: dask scheduler"
+            f"Expected a Dask scheduler at {address}, got none there. "
+            "Start one with: dask scheduler"
         ) from error
     with client:
         yield client

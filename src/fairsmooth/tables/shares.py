@@ -46,8 +46,8 @@ _LEFT_OUT = (
     "logistic regression."
 )
 _COUNTS_ALONE = (
-    "The audit is one of counts: no score left its rank, so calibration, measured gaps to a group's "
-    "own score and the cost of the tie are unknown. Every rank can audit its own rows."
+    "The audit is one of counts: no score left its rank, so calibration, measured gaps to a "
+    "group's own score and the cost of the tie are unknown. Every rank can audit its own rows."
 )
 
 
