@@ -59,7 +59,7 @@ def train_by_ranks(
         if ranks.rank == 0:
             assert model.measured is not None  # rank 0 has the audit
             seconds = time.perf_counter() - began
-            print_fitted(Fitted(model, model.measured, table.iloc[:0], seconds), json_output)
+            print_fitted(Fitted(model, model.measured, None, seconds), json_output)
             say(f"Wrote {own_path(output, ranks)}.")
 
 

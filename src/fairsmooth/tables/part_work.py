@@ -1,6 +1,7 @@
 """What a worker does with one part of a table: a function of paths, whose result is a file."""
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
@@ -12,6 +13,7 @@ from fairsmooth._atomic import ensure_folder
 from fairsmooth.data.files import write_chunks
 from fairsmooth.data.files.part_file import PartFile
 from fairsmooth.data.files.stored import StoredTable
+from fairsmooth.exceptions import InputError
 from fairsmooth.metrics.auditing.in_parts import ScoredPart
 from fairsmooth.metrics.own import Distances
 from fairsmooth.tables.model import TableModel
@@ -37,28 +39,30 @@ def predict_part(job: PartJob) -> tuple[int, int]:
             found = with_reason_column(model.predict(chunk, first_row=first_row, **job.options))
             lost += int(found["probability"].isna().sum())
             first_row += len(chunk)
-            yield found
+            yield _with_texts(found)
 
-    return write_chunks(_target(job), scored()), lost
+    with _named(job):
+        return write_chunks(_target(job), scored()), lost
 
 
 def audit_part(job: PartJob) -> list[str]:
     """Score the rows of a part as an audit needs them; return what was noticed."""
     model = _loaded(job.model)
-    frame = pd.concat(list(_chunks(job, model)), ignore_index=True)
-    if not len(frame):
-        write_chunks(_target(job), [_as_frame(_nothing())])
-        return [f"{Path(job.source).name} has no rows."]
-    rows = model.audited(frame, **job.options)
-    classes = np.asarray(model.classifier.classes_)
-    part = ScoredPart.of(
-        model.classifier,
-        rows.X,
-        None if rows.y is None else classes[rows.y],
-        sensitive_features=rows.sensitive,
-    )
-    write_chunks(_target(job), [_as_frame(part)])
-    return [f"In {Path(job.source).name}, {note}" for note in rows.notes]
+    with _named(job):
+        frame = pd.concat(list(_chunks(job, model)), ignore_index=True)
+        if not len(frame):
+            write_chunks(_target(job), [_as_frame(_nothing())])
+            return [f"{Path(job.source).name} has no rows."]
+        rows = model.audited(frame, **job.options)
+        classes = np.asarray(model.classifier.classes_)
+        part = ScoredPart.of(
+            model.classifier,
+            rows.X,
+            None if rows.y is None else classes[rows.y],
+            sensitive_features=rows.sensitive,
+        )
+        write_chunks(_target(job), [_as_frame(part)])
+        return [f"In {Path(job.source).name}, {note}" for note in rows.notes]
 
 
 def read_scored(path: Path, n_groups: int) -> ScoredPart:
@@ -108,6 +112,21 @@ def _chunks(job: PartJob, model: TableModel) -> Iterator[pd.DataFrame]:
     if not len(table):
         yield table.frame(table.columns)
     yield from table.chunks(rows=_ROWS)
+
+
+def _with_texts(scored: pd.DataFrame) -> pd.DataFrame:
+    """Return kept columns of categories as texts: a table's parts are to have one schema."""
+    kinds = {name: "str" for name in scored.select_dtypes("category").columns}
+    return scored.astype(kinds) if kinds else scored
+
+
+@contextmanager
+def _named(job: PartJob) -> Iterator[None]:
+    """Say in which part something was refused."""
+    try:
+        yield
+    except InputError as error:
+        raise InputError(f"In {Path(job.source).name}: {error}") from error
 
 
 def _target(job: PartJob) -> Path:
