@@ -116,7 +116,7 @@ def _chunks(job: PartJob, model: TableModel) -> Iterator[pd.DataFrame]:
 
 def _with_texts(scored: pd.DataFrame) -> pd.DataFrame:
     """Return kept columns of categories as texts: a table's parts are to have one schema."""
-    kinds = {name: "str" for name in scored.select_dtypes("category").columns}
+    kinds = dict.fromkeys(scored.select_dtypes("category").columns, "str")
     return scored.astype(kinds) if kinds else scored
 
 
