@@ -111,7 +111,12 @@ def two_groups(tmp_path_factory):
 def eight_groups(tmp_path_factory):
     """K = 8, intersectional, with names that are long and one group of few people."""
     first = ("women", "men")
-    second = ("of one origin", "of a second, whose name is rather long & has <b>marks</b>", "c", "d")
+    second = (
+        "of one origin",
+        "of a second, whose name is rather long & has <b>marks</b>",
+        "c",
+        "d",
+    )
     names = [(a, b) for a in first for b in second]
     return _example(
         tmp_path_factory.mktemp("eight"), "Eight groups", names, ["sex", "origin"], 1200

@@ -70,7 +70,7 @@ def test_encoders_from_counts_are_those_of_all_rows(rows, cuts, size, numeric):
     parts = shares_of(frame, cuts, size)
 
     def learn(ranks):
-        return learn_encoder(parts[ranks.rank], ranks, numeric=numeric, unknown="error")
+        return learn_encoder(parts[ranks.rank].items(), ranks, numeric=numeric, unknown="error")
 
     try:
         expected = TableEncoder.learn(frame, numeric=numeric)

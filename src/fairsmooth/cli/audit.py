@@ -1,12 +1,14 @@
 """``fairsmooth audit``: measured fairness, of a model beside its certificate or of any system."""
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from fairsmooth.cli.by_parts import audit_by_parts, wants_parts
 from fairsmooth.cli.gate import KEPT, Measured, gate
 from fairsmooth.cli.limits import (
     MaxDp,
@@ -22,8 +24,10 @@ from fairsmooth.cli.limits import (
 from fairsmooth.cli.options import (
     Decimal,
     Encoding,
+    Jobs,
     Json,
     Positive,
+    Scheduler,
     Separator,
     Strict,
     Unknown,
@@ -34,6 +38,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from fairsmooth.data.files.stored import StoredTable
+    from fairsmooth.guarantees import Limits
     from fairsmooth.metrics import Audit, BiasAudit
     from fairsmooth.tables import TableModel
     from fairsmooth.tables.decided import DecidedRows
@@ -69,6 +74,14 @@ def command(
     decimal: Decimal = None,
     encoding: Encoding = None,
     strict: Strict = False,
+    parts: Annotated[
+        Path | None,
+        typer.Option(
+            "--parts", help="Score every file of a folder by itself, into this folder; resumable."
+        ),
+    ] = None,
+    jobs: Jobs = 1,
+    scheduler: Scheduler = None,
     json_output: Json = False,
 ) -> None:
     """Measure accuracy and gaps on a table, with intervals, beside the certificate.
@@ -84,7 +97,13 @@ def command(
     _require_targets(report, csv, standard, [table_path, *([] if path is None else [path])])
     asked = (max_dp, max_eo, min_ratio) != (None, None, None)
     limits = limits_of(max_dp, max_eo, min_ratio, 0.95) if asked else None
-    from fairsmooth.cli.output import messages, print_notes
+    title = f"Audit of {scores if path is None else path.name} on {table_path.name}"
+    outcome = _Outcome(path, table_path, limits, report, csv, title, began, json_output)
+    if wants_parts(table_path, parts, jobs=jobs, scheduler=scheduler, asked=parts is not None):
+        options = {"unknown": unknown, "strict": strict}
+        outcome.finish(_of_parts(path, table_path, parts, standard, options, jobs, scheduler))
+        return
+    from fairsmooth.cli.output import messages
     from fairsmooth.cli.reading import opened
     from fairsmooth.tables import TableModel
 
@@ -106,17 +125,7 @@ def command(
         else:
             rows = None if standard is None else decided()
             done = _of_a_model(loaded, table, rows, standard, unknown=unknown, strict=strict)
-    measured = [] if limits is None else gate(done.audit, limits)
-    print_notes([*notes, *done.notes])
-    title = f"Audit of {scores if path is None else path.name} on {table_path.name}"
-    if report is not None:
-        from fairsmooth.cli.pages import write_page
-
-        write_page(report, _page(done, title, path, table_path, table))
-    _write_standard(done, csv)
-    _print(done, measured, time.perf_counter() - began, json_output)
-    if not all(one.holds for one in measured):
-        raise typer.Exit(1)
+    outcome.finish(done, notes)
 
 
 @dataclass(frozen=True)
@@ -126,6 +135,57 @@ class _Done:
     provenance: dict[str, Any]
     model: "TableModel | None" = None
     standard: "BiasAudit | None" = None
+    table: "pd.DataFrame | StoredTable | None" = None
+
+
+@dataclass(frozen=True)
+class _Outcome:
+    """What becomes of an audit: compared, written, printed."""
+
+    path: Path | None
+    table_path: Path
+    limits: "Limits | None"
+    report: Path | None
+    csv: Path | None
+    title: str
+    began: float
+    json_output: bool
+
+    def finish(self, done: _Done, notes: Sequence[str] = ()) -> None:
+        """Say it all; the exit code is 1 if a limit is broken."""
+        from fairsmooth.cli.output import print_notes
+
+        measured = [] if self.limits is None else gate(done.audit, self.limits)
+        print_notes([*notes, *done.notes])
+        if self.report is not None:
+            from fairsmooth.cli.pages import write_page
+
+            write_page(self.report, _page(done, self.title, self.path, self.table_path))
+        _write_standard(done, self.csv)
+        _print(done, measured, time.perf_counter() - self.began, self.json_output)
+        if not all(one.holds for one in measured):
+            raise typer.Exit(1)
+
+
+def _of_parts(
+    path: Path | None,
+    table: Path,
+    parts: Path | None,
+    standard: str | None,
+    options: dict[str, Any],
+    jobs: int,
+    scheduler: str | None,
+) -> _Done:
+    assert parts is not None  # or there would be none
+    if path is None or standard is not None:
+        raise InputError(
+            "Expected a model, and no --standard, with --parts, got "
+            + ("--scores." if path is None else "--standard.")
+        )
+    model, found, notes = audit_by_parts(
+        path, table, parts, options, jobs=jobs, scheduler=scheduler
+    )
+    return _Done(found, notes, model.describe(), model)
 
 
 def _of_a_model(
@@ -150,7 +210,8 @@ def _of_a_model(
     asked = None
     if rows is not None and standard is not None:
         asked = standard_table(standard, rows, by_scores=False)
-    return _Done(result, [*audited.notes, *audited.shift_notes], model.describe(), model, asked)
+    notes = [*audited.notes, *audited.shift_notes]
+    return _Done(result, notes, model.describe(), model, asked, table)
 
 
 def _why_whole(model: "TableModel | None", standard: str | None) -> str | None:
@@ -193,9 +254,7 @@ def _require_targets(
         require_target(csv, inputs=inputs, others=[] if report is None else [report])
 
 
-def _page(
-    done: _Done, title: str, path: Path | None, table_path: Path, table: "pd.DataFrame"
-) -> str:
+def _page(done: _Done, title: str, path: Path | None, table_path: Path) -> str:
     from fairsmooth.cli.pages import ModelPage, system_subject
     from fairsmooth.reporting.report import render_report
 
@@ -203,7 +262,7 @@ def _page(
     if done.model is None or path is None:
         subject = system_subject(done.provenance, table_path.name)
         return render_report(title, None, done.audit, subject=subject, **notes)
-    about = ModelPage(done.model, path, done.audit, table, table_path.name)
+    about = ModelPage(done.model, path, done.audit, done.table, table_path.name)
     return about.render(title, **notes)
 
 

@@ -17,6 +17,7 @@ def of_ranks(
     parity: dict[str, Any],
     columns: str,
     threshold: float | str,
+    report: Path | None,
 ) -> Callable[..., None] | None:
     """Return what trains with several ranks, or None if there is one.
 
@@ -36,6 +37,7 @@ def of_ranks(
         "--parity or --parity-limits": parity["parity"] is not None,
         f"--columns {columns}": columns not in ("auto", "binned", "standardised"),
         f"--threshold {threshold}": isinstance(threshold, str),
+        "--report": report is not None,
     }
     for option, given in refused.items():
         if given:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import pandas as pd
 
+    from fairsmooth.data.files.stored import StoredTable
     from fairsmooth.metrics import Audit
     from fairsmooth.reporting.subject import Subject
     from fairsmooth.tables import TableModel
@@ -25,8 +26,8 @@ class ModelPage:
     path : Path
         Its file.
     audit : Audit
-    table : DataFrame
-        The rows, as they were read.
+    table : DataFrame, StoredTable or None
+        The rows, as they were read; None where nobody has them all.
     table_file : str
         Where they are, for the commands of the page.
     rows : str
@@ -38,7 +39,7 @@ class ModelPage:
     model: "TableModel"
     path: Path
     audit: "Audit"
-    table: "pd.DataFrame"
+    table: "pd.DataFrame | StoredTable | None"
     table_file: str
     rows: str = "audited rows"
     checks: "tuple[Check, ...] | None" = None
@@ -52,12 +53,13 @@ class ModelPage:
     def render(
         self, title: str, *, beside: "Mapping[str, Audit] | None" = None, **more: Any
     ) -> str:
-        """Return the page, with a plain logistic regression beside the model."""
-        from fairsmooth.reporting.report import PLAIN, render_report
-        from fairsmooth.tables.plain import plain_audit
+        """Return the page, with a plain logistic regression beside the model.
 
-        plain = plain_audit(self.model.audited(self.table, unknown="ignore"))
-        others = {**({} if plain is None else {PLAIN: plain}), **(beside or {})}
+        Rows that stay in their files have none: it would have to see them all.
+        """
+        from fairsmooth.reporting.report import render_report
+
+        others = {**self._plain(), **(beside or {})}
         more = {"guarantee": self.model.guarantee, "history": self._history(), **more}
         return render_report(
             title,
@@ -68,11 +70,21 @@ class ModelPage:
             **more,
         )
 
+    def _plain(self) -> "dict[str, Audit]":
+        import pandas as pd
+
+        from fairsmooth.reporting.report import PLAIN
+        from fairsmooth.tables.plain import plain_audit
+
+        if not isinstance(self.table, pd.DataFrame):
+            return {}
+        plain = plain_audit(self.model.audited(self.table, unknown="ignore"))
+        return {} if plain is None else {PLAIN: plain}
+
     def _history(self) -> tuple[Any, ...]:
         return tuple(getattr(self.model.classifier, "history_", ()))
 
     def _subject(self) -> "Subject":
-        from fairsmooth.data.frames import table_digest
         from fairsmooth.persistence import file_digest
         from fairsmooth.reporting.subject import Subject
 
@@ -80,12 +92,22 @@ class ModelPage:
             provenance=self.model.provenance,
             rows=self.rows,
             model_digest=file_digest(self.path),
-            table_digest=table_digest(self.table),
+            table_digest=self._digest(),
             model_file=self.path.name,
             table_file=self.table_file,
             guarantee_inside=self.model.guarantee is not None,
             checks=checks_of(self.path) if self.checks is None else self.checks,
         )
+
+    def _digest(self) -> str | None:
+        import pandas as pd
+
+        from fairsmooth.data.frames import table_digest
+
+        if self.table is None:
+            return None
+        whole = isinstance(self.table, pd.DataFrame)
+        return table_digest(self.table) if whole else self.table.digest()
 
 
 def system_subject(facts: Mapping[str, Any], table_file: str) -> "Subject":

@@ -6,7 +6,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fairsmooth.cli.options import Data, Decimal, Encoding, Model, Separator, Strict, Unknown
+from fairsmooth.cli.options import (
+    Data,
+    Decimal,
+    Encoding,
+    Jobs,
+    Model,
+    Scheduler,
+    Separator,
+    Strict,
+    Unknown,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -19,7 +29,7 @@ NAME = "predict"
 def command(
     model: Model,
     data: Data,
-    output: Annotated[Path, typer.Option("-o", "--output", help="Table to write.")],
+    output: Annotated[Path, typer.Option("-o", "--output", help="Table to write, or folder.")],
     keep: Annotated[
         list[str] | None, typer.Option("--keep", help="Column to carry along; repeatable.")
     ] = None,
@@ -31,21 +41,23 @@ def command(
     decimal: Decimal = None,
     encoding: Encoding = None,
     strict: Strict = False,
+    jobs: Jobs = 1,
+    scheduler: Scheduler = None,
 ) -> None:
     """Predict every row of a table; the sensitive columns are not needed.
 
     A row that cannot be scored gets an empty score, and a column "reason" says why. Of a folder
-    of Parquet files into a folder: one file each, whole or not at all; those that are there stay.
+    of Parquet files, an output without an ending is a folder with one file for each of them:
+    run again, it does what is missing.
     """
+    from fairsmooth.cli.by_parts import predict_by_parts, wants_parts
     from fairsmooth.cli.output import print_notes, progress, say
     from fairsmooth.cli.reading import guesses
     from fairsmooth.cli.targets import require_target
 
-    options: dict[str, Any] = {
-        "keep": keep or (), "threshold": threshold, "unknown": unknown, "strict": strict,
-    }  # fmt: skip
-    if data.is_dir() and (output.is_dir() or not output.suffix):
-        _predict_folder(model, data, output, options)
+    scoring = {"keep": keep or [], "threshold": threshold, "unknown": unknown, "strict": strict}
+    if wants_parts(data, output, jobs=jobs, scheduler=scheduler):
+        predict_by_parts(model, data, output, scoring, jobs=jobs, scheduler=scheduler)
         return
     require_target(output, inputs=[data, model])
     from fairsmooth.data.files import count_rows, write_chunks
@@ -54,11 +66,11 @@ def command(
 
     output_kind(output)
     loaded = TableModel.load(model)
-    reading = {"sep": sep, "decimal": decimal, "encoding": encoding}
-    notes = guesses(data, **reading)
-    work = _Work(loaded, data, reading, options)
+    options = {"sep": sep, "decimal": decimal, "encoding": encoding}
+    notes = guesses(data, **options)
+    work = _Work(loaded, data, options, scoring)
     with progress("counting") as update:
-        total = count_rows(data, **reading)
+        total = count_rows(data, **options)
         update(total=total, description="predicting")
         try:
             rows = write_chunks(output, work.chunks(update, with_reasons=False))
@@ -70,29 +82,6 @@ def command(
     say(f"Wrote {rows:,} of {total:,} rows to {output}.")
     if work.n_unscored:
         say(f"{work.n_unscored:,} of them could not be scored; the column 'reason' says why.")
-
-
-def _predict_folder(model: Path, data: Path, output: Path, options: dict[str, Any]) -> None:
-    """Predict a folder part by part."""
-    from fairsmooth.cli.output import print_notes, progress, say
-    from fairsmooth.cli.reading import guesses
-    from fairsmooth.cli.targets import require_folder
-    from fairsmooth.tables.predicting import parts_of, predict_part
-
-    notes = guesses(data)
-    parts, total = parts_of(model, data, output, options)
-    names = [str(part.output.relative_to(output)) for part in parts]
-    require_folder(output, names, inputs=[data, model])
-    rows = unscored = kept = 0
-    with progress("predicting", total=total) as update:
-        for part in parts:
-            made = predict_part(part, done=lambda count: update(advance=count))
-            rows, unscored, kept = rows + made.rows, unscored + made.unscored, kept + made.kept
-    print_notes(notes)
-    before = f", {kept} of them made before" if kept else ""
-    say(f"Wrote {rows:,} of {total:,} rows to {output} in {len(parts)} files{before}.")
-    if unscored:
-        say(f"{unscored:,} of them could not be scored; the column 'reason' says why.")
 
 
 class _Reasons(Exception):

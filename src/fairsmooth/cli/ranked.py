@@ -45,7 +45,7 @@ def train_by_ranks(
     With ``{rank}`` in the names of the files, every rank reads, or writes, one of its own.
     """
     began = time.perf_counter()
-    with _one_voice() as ranks:
+    with one_voice() as ranks:
         agreed = ranks.together(lambda: None if encoder is None else read_encoder(encoder))
         text = [] if agreed is None else agreed.text_columns
         whole = apart or RANK in str(data)
@@ -59,7 +59,7 @@ def train_by_ranks(
         if ranks.rank == 0:
             assert model.measured is not None  # rank 0 has the audit
             seconds = time.perf_counter() - began
-            print_fitted(Fitted(model, model.measured, table.iloc[:0], seconds), json_output)
+            print_fitted(Fitted(model, model.measured, None, seconds), json_output)
             say(f"Wrote {own_path(output, ranks)}.")
 
 
@@ -92,7 +92,7 @@ def _write(model: TableModel, output: Path, ranks: Ranks) -> None:
 
 
 @contextmanager
-def _one_voice() -> Iterator[Ranks]:
+def one_voice() -> Iterator[Ranks]:
     """Meet the other ranks; what all are told alike, rank 0 tells the user."""
     rank = None
     try:

@@ -22,8 +22,9 @@ def read(path: Path, *, text: Sequence[str] = (), **how: Any) -> "tuple[pd.DataF
         return read_table(path, text=text, **how), notes
 
 
-# A Parquet file of this size, before compression, is several times as large in memory.
-STORED_BYTES = 2**27
+# Rows times columns from which on a Parquet file stays where it is: in memory, and coded, it
+# would take a gigabyte and more.
+STORED_VALUES = 2**24
 
 
 def opened(
@@ -46,13 +47,16 @@ def opened(
 
 
 def stays_stored(path: Path) -> bool:
-    """Tell whether a table is read in pieces: any folder, and Parquet files from 128 MiB on."""
+    """Tell whether a table is read in pieces: any folder, and large Parquet files."""
     from fairsmooth.data.files.format import file_kind
     from fairsmooth.data.files.parquet import Parquet
 
     if file_kind(path) != "parquet":
         return False
-    return path.is_dir() or Parquet(path).n_bytes >= STORED_BYTES
+    if path.is_dir():
+        return True
+    table = Parquet(path)
+    return table.n_rows * len(table.names) >= STORED_VALUES
 
 
 def guesses(path: Path, **how: Any) -> list[str]:

@@ -3,7 +3,7 @@
 Names and counts pass between them, never rows.
 """
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from typing import Any
 
 import numpy as np
@@ -52,7 +52,7 @@ def require_trainable_together(groups: Groups, y: Labels, ranks: Ranks) -> None:
 
 
 def learn_encoder(
-    features: pd.DataFrame,
+    features: Iterable[tuple[str, pd.Series]],
     ranks: Ranks,
     *,
     numeric: str,
@@ -61,13 +61,14 @@ def learn_encoder(
 ) -> TableEncoder:
     """Learn the encoder that the training rows of all ranks give, column by column.
 
-    ``most_texts`` is how many categories of a column a rank may name to the others.
+    ``features`` are names and own rows, such as the items of a frame. ``most_texts`` is how many
+    categories of a column a rank may name to the others.
     """
     how = TableEncoder((), numeric=numeric, unknown=unknown)
     settings = Settings(numeric, how.n_bins, how.max_categories)
     learned = [
-        learn_counted(str(name), features[name], settings, ranks, most_texts=most_texts)
-        for name in features.columns
+        learn_counted(str(name), column, settings, ranks, most_texts=most_texts)
+        for name, column in features
     ]
     rules = tuple(rule for found, _ in learned for rule in found)
     notes = tuple(note for _, note in learned if note is not None)

@@ -2,7 +2,10 @@
 
 import hashlib
 import json
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -20,6 +23,8 @@ from fairsmooth.data.agreeing import (
 )
 from fairsmooth.data.banding import parse_bands
 from fairsmooth.data.encoding import TableEncoder
+from fairsmooth.data.files.parquet import BATCH_ROWS
+from fairsmooth.data.files.shares import SharedTable
 from fairsmooth.data.groups import Groups
 from fairsmooth.data.roles import (
     Roles,
@@ -35,7 +40,9 @@ from fairsmooth.tables.columns import NUMERIC
 from fairsmooth.tables.fitting import Step
 from fairsmooth.tables.model import TableModel
 from fairsmooth.tables.provenance import Provenance, library_versions, plain_value, today
+from fairsmooth.tables.scoring import refuse_reasons
 from fairsmooth.tables.shared_audit import HeldOut, audit_counts, audit_gathered
+from fairsmooth.tables.stored_coding import StoredCodes
 from fairsmooth.training.example import Example
 
 # Where rows may not leave a rank, so many categories of a column may be named to the others.
@@ -46,8 +53,8 @@ _LEFT_OUT = (
     "logistic regression."
 )
 _COUNTS_ALONE = (
-    "The audit is one of counts: no score left its rank, so calibration, measured gaps to a group's "
-    "own score and the cost of the tie are unknown. Every rank can audit its own rows."
+    "The audit is one of counts: no score left its rank, so calibration, measured gaps to a "
+    "group's own score and the cost of the tie are unknown. Every rank can audit its own rows."
 )
 
 
@@ -55,7 +62,8 @@ _COUNTS_ALONE = (
 class Share:
     """Own rows that can be used, with labels and groups numbered as those of all ranks."""
 
-    rows: pd.DataFrame
+    table: SharedTable | pd.DataFrame
+    usable: NDArray[np.bool_]
     roles: Roles
     y: Labels
     values: tuple[str, str]
@@ -64,22 +72,28 @@ class Share:
     ranks: Ranks
 
     @classmethod
-    def of(cls, table: pd.DataFrame, roles: Roles, ranks: Ranks, *, strict: bool) -> "Share":
+    def of(
+        cls, table: SharedTable | pd.DataFrame, roles: Roles, ranks: Ranks, *, strict: bool
+    ) -> "Share":
         """Agree with the other ranks on labels and groups; a rank may have no row at all."""
         ranks.together(lambda: _check(table, roles))
-        usable, dropped = ranks.together(lambda: usable_rows(table, roles, strict=strict))
-        rows = table[usable].reset_index(drop=True)
+        names = list(dict.fromkeys([roles.label, *roles.sensitive]))
+        about = table[names] if isinstance(table, pd.DataFrame) else table.frame(names)
+        usable, dropped = ranks.together(lambda: usable_rows(about, roles, strict=strict))
+        rows = about[usable].reset_index(drop=True)
         y, values = agree_on_labels(rows[roles.label], roles, ranks)
         groups = agree_on_groups(ranks.together(lambda: sensitive_frame(rows, roles)), ranks)
         told = [(rank, note) for rank, own in enumerate(ranks.gather(dropped)) for note in own]
         notes = tuple(f"On rank {rank}, {note}" for rank, note in told)
         require_trainable_together(groups, y, ranks)
-        return cls(rows, roles, y, values, groups, notes, ranks)
+        return cls(table, usable, roles, y, values, groups, notes, ranks)
 
-    @property
-    def features(self) -> pd.DataFrame:
-        """The columns to predict from."""
-        return self.rows.drop(columns=not_features(self.rows, self.roles))
+    def features(self, rows: NDArray[np.intp]) -> Iterator[tuple[str, pd.Series]]:
+        """Yield the columns to predict from, some of their rows, one after another."""
+        skipped = not_features(self.table, self.roles)  # type: ignore[arg-type]
+        for name in self.table.columns:
+            if name not in skipped:
+                yield name, self.table[name][self.usable].iloc[rows]
 
     def split(self, test_size: float, seed: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """Hold out the rows that one process would hold out."""
@@ -91,24 +105,55 @@ class Share:
         require_trainable_together(self._groups(train), self.y[train], self.ranks)
         return train, test
 
-    def example(self, encoder: TableEncoder, rows: NDArray[np.intp]) -> Example:
-        """Encode own training rows."""
-        X = self.ranks.together(lambda: encoder.encode(self.features.iloc[rows]))
-        return Example(X, self.y[rows], self._groups(rows), names=X.names, ranks=self.ranks)
+    def coded(
+        self, encoder: TableEncoder, train: NDArray[np.intp], test: NDArray[np.intp]
+    ) -> tuple[Example, HeldOut]:
+        """Code own rows into a file: training rows by group, then those held out.
 
-    def held_out(self, encoder: TableEncoder, rows: NDArray[np.intp]) -> HeldOut:
-        """Encode own held-out rows, but those that cannot be; a new category sets nothing."""
-        X, lines = encoder.with_unknown("ignore").encode_rows(self.features.iloc[rows])
+        Of the latter, those that cannot be encoded are left out.
+        """
+        train = train[np.argsort(self.groups.codes[train], kind="stable")]
+        among = np.empty(len(self.y), dtype=np.intp)
+        among[np.concatenate([train, test])] = np.arange(len(self.y))
+        places = np.full(len(self.usable), -1, dtype=np.intp)
+        places[self.usable] = among
+        own = self.table
+        table: Any = _Chunks(own) if isinstance(own, pd.DataFrame) else own
+        for name in encoder.columns:
+            table.kind(name)  # ranks agree on it, and cannot within what each does alone
+        codes = self.ranks.together(lambda: StoredCodes.of(table, encoder, places))
+        refuse = partial(refuse_reasons, codes.lines(0, len(train)))
+        self.ranks.together(refuse)
+        X = codes.rows(0, len(train))
+        learned = Example(X, self.y[train], self._groups(train), names=X.names, ranks=self.ranks)
+        lines = codes.lines(len(train), len(self.y))
         scored = np.array([line is None for line in lines], dtype=bool)
-        kept = rows[scored]
-        return HeldOut(X.take(scored), self.y[kept], self._groups(kept), len(rows) - len(kept))
+        rows, kept = codes.rows(len(train), len(self.y)), test[scored]
+        rows = rows if scored.all() else rows.take(scored)
+        return learned, HeldOut(rows, self.y[kept], self._groups(kept), len(test) - len(kept))
 
     def _groups(self, rows: NDArray[np.intp]) -> Groups:
         return Groups(self.groups.labels, self.groups.codes[rows])
 
 
+@dataclass(frozen=True)
+class _Chunks:
+    """A frame that is read a few rows at a time, as a stored table is."""
+
+    frame: pd.DataFrame
+
+    def kind(self, name: str) -> None:
+        """Refuse a column that there is not; what it holds was decided when it was read."""
+        _validate.known_column(name, list(self.frame.columns), where="the table")
+
+    def chunks(self, names: Sequence[str]) -> Iterator[pd.DataFrame]:
+        """Yield some columns of all rows, in order."""
+        for start in range(0, len(self.frame), BATCH_ROWS):
+            yield self.frame[list(names)].iloc[start : start + BATCH_ROWS]
+
+
 def fit_share(
-    table: pd.DataFrame,
+    table: SharedTable | pd.DataFrame,
     roles: Roles,
     ranks: Ranks,
     *,
@@ -128,7 +173,7 @@ def fit_share(
 
     Parameters
     ----------
-    table : DataFrame
+    table : SharedTable or DataFrame
         Own rows in normal form, as from :func:`fairsmooth.data.files.shares.read_share`.
     roles, classifier, columns, test_size, seed, strict, step
         As for :func:`fairsmooth.tables.fitting.fit_table`, the same on every rank.
@@ -146,11 +191,13 @@ def fit_share(
     share = Share.of(table, roles, ranks, strict=strict)
     train, test = share.split(test_size, seed)
     known = _encoder(share, train, columns, encoder, MOST_TEXTS if apart else None)
+    # Rare categories may be in the rows held out only: they set no indicator.
+    applied = known.with_unknown("ignore") if encoder is None else known
+    example, held_out = share.coded(applied, train, test)
     step("training")
-    classifier.fit_share(share.example(known, train))
+    classifier.fit_share(example)
     _require_same(classifier.group_parameters_.tobytes(), "parameters", ranks)
     step("auditing")
-    held_out = share.held_out(known, test)
     audited = audit_counts if apart else audit_gathered
     audit = audited(classifier, held_out, roles.sensitive, ranks)
     notes = [_LEFT_OUT.format(ranks.size), *([_COUNTS_ALONE] if apart else []), *share.notes]
@@ -173,7 +220,7 @@ def _encoder(
     if given is None:
         _validate.one_of(tuple(NUMERIC), columns=columns)
         return learn_encoder(
-            share.features.iloc[train], share.ranks, numeric=NUMERIC[columns], unknown=unknown,
+            share.features(train), share.ranks, numeric=NUMERIC[columns], unknown=unknown,
             most_texts=most_texts,
         )  # fmt: skip
     plain = json.dumps(given.to_dict(), sort_keys=True)
@@ -216,7 +263,7 @@ def _provenance(
     )
 
 
-def _check(table: pd.DataFrame, roles: Roles) -> None:
+def _check(table: Any, roles: Roles) -> None:
     require_columns(table, roles)
     _, bands = parse_bands(roles.sensitive, list(table.columns))
     if bands:
