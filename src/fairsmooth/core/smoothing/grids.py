@@ -116,11 +116,11 @@ def grid_within(
     least, widest = (float(end) for end in scale.aminmax())
     low, high = low - CUT * widest, high + CUT * widest
     whole = _Range(low, high, step, least, precision)
+    if low >= ends[0] and high <= ends[1]:
+        return whole.grid(mean, ends=False)
     left = min(max(low, ends[0]), ends[1])
     right = max(min(high, ends[1]), left)
     part = _Range(left, right, step, least, precision)
-    if low >= ends[0] and high <= ends[1]:
-        return whole.grid(mean, ends=False)
     if whole.n_points <= part.n_points + spared and whole.n_fine <= 4 * (part.n_fine + spared):
         return whole.grid(mean, ends=False)
     return part.grid(mean, ends=True)

@@ -16,12 +16,12 @@ from torch import Tensor
 from fairsmooth.core.architecture import ACTIVATIONS
 from fairsmooth.core.smoothing import rules
 from fairsmooth.core.smoothing.chernoff import Bounds
+from fairsmooth.core.smoothing.column_bounds import silu_reach, tanh_bounds
 from fairsmooth.core.smoothing.faddeeva import complex_product, scaled_erfc
 from fairsmooth.core.smoothing.grids import fitted_grid
 from fairsmooth.core.smoothing.inversion import LINK_RANGE, rest_bound
 from fairsmooth.core.smoothing.linear import normal_cdf
 from fairsmooth.core.smoothing.relu import ReluUnits
-from fairsmooth.core.smoothing.tanh_bounds import tanh_bounds
 from fairsmooth.core.smoothing.unit_laws import factor_product
 from fairsmooth.core.smoothing.unit_sums import node_sum, table_sum
 
@@ -87,9 +87,11 @@ class SmoothUnits:
         if self.activation == "tanh":
             return tanh_bounds(self, link, tail, truncation)
         relu = self._as_relu()
-        theta = relu.best_theta(relu.variance() + self.sigma**2, link, tail)
+        variance = relu.variance() + self.sigma**2
+        theta = relu.best_theta(variance, link, tail)
         up, down = self.log_exponential_moment(torch.stack([theta, -theta])).unsqueeze(1)
-        return Bounds(theta.unsqueeze(0), up, down, *self._reach(link, truncation))
+        reach = silu_reach(self, variance, link, truncation) or self._reach(link, truncation)
+        return Bounds(theta.unsqueeze(0), up, down, *reach)
 
     def log_exponential_moment(self, theta: Tensor) -> Tensor:
         r"""Return an upper bound on :math:`\log E \exp(\theta \sum_j h_j(v_j + \sigma g_j))`.

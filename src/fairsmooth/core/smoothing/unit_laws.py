@@ -8,7 +8,6 @@ Nothing here carries a gradient.
 """
 
 import math
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import torch
@@ -24,54 +23,59 @@ from fairsmooth.core.smoothing.unit_sums import wave
 if TYPE_CHECKING:
     from fairsmooth.core.smoothing.smooth_units import SmoothUnits
 
-# Elements (unit, row or node of the integral, node of the rule) worked on at once.
-_ELEMENTS = 1 << 17
+# Elements worked on at once: of tables (unit, node, point) and of densities (unit, row, point).
+_ELEMENTS = 1 << 16
+# Rows worked on at once.
+_ROWS = 256
 # Values of the units to the left and to the right of a grid that ends; SiLU has none there.
 _ENDS = {"tanh": (-1.0, 1.0), "silu": (0.0, 0.0)}
 
 
 def factor_product(units: "SmoothUnits", t: Tensor, grid: Grid) -> tuple[Tensor, Tensor]:
     """Return the product of all factors at ``t`` (B, 1), real and imaginary part (B, R)."""
-    products = []
-    for some, block in densities(units.mean, units.scale, grid, len(t)):
-        part = units.some(some)
-        parts = torch.bmm(_waves(part, t, grid), block.mT)
-        re, im = parts[:, : len(t)], parts[:, len(t) :]
-        if grid.ends and units.activation == "silu":
-            beyond_re, beyond_im = part.identity_part(t, 0.0)
-            re, im = beyond_re.add_(re), beyond_im.add_(im)
-        products.append(torch.stack(complex_product(re, im)))
-    re, im = complex_product(*torch.stack(products, 1))
+    n_units, n_rows = units.mean.shape
+    re = torch.ones((len(t), n_rows), dtype=t.dtype, device=t.device)
+    im = torch.zeros_like(re)
+    size = max(1, _ELEMENTS // (max(_ROWS, 2 * len(t)) * len(grid.points)))
+    for start in range(0, n_units, size):
+        part = units.some(slice(start, start + size))
+        table = _waves(part, t, grid)
+        for first in range(0, n_rows, _ROWS):
+            some = part.narrow(first, min(_ROWS, n_rows - first))
+            columns = torch.bmm(table, densities(some.mean, some.scale, grid).mT)
+            if grid.ends and units.activation == "silu":
+                columns += torch.cat(some.identity_part(t, 0.0), 1)
+            rows = slice(first, first + _ROWS)
+            more = complex_product(columns[:, : len(t)], columns[:, len(t) :])
+            _multiply_by(re[:, rows], im[:, rows], *more)
     return re, im
 
 
-def densities(
-    mean: Tensor, scale: Tensor, grid: Grid, n_columns: int
-) -> Iterator[tuple[slice, Tensor]]:
-    """Yield some units with their densities (units, R, P), in an array that the next ones reuse.
+def _multiply_by(re: Tensor, im: Tensor, c: Tensor, d: Tensor) -> None:
+    turned = torch.addcmul(re * d, im, c)
+    re.mul_(c).addcmul_(im, d, value=-1.0)
+    im.copy_(turned)
+
+
+def densities(mean: Tensor, scale: Tensor, grid: Grid) -> Tensor:
+    """Return the units' densities at the points, shape (J, R, P).
 
     Of a grid that ends, two more entries are the chances to lie left and right of 0, after a
-    smooth switch. ``n_columns`` is the size of what they will be multiplied by.
+    smooth switch.
     """
-    n_points = len(grid.points)
-    n_units, n_rows = mean.shape
-    size = min(n_units, max(1, _ELEMENTS // (max(n_rows, n_columns) * n_points)))
-    inverse = math.sqrt(0.5) / scale
-    places = grid.points * inverse.unsqueeze(1)
+    n_points, inverse = len(grid.points), math.sqrt(0.5) / scale
     height = -torch.log(math.sqrt(2.0 * math.pi) * scale).unsqueeze(1)
-    buffer = mean.new_empty((size, n_rows, n_points + 2 * grid.ends))
-    for start in range(0, n_units, size):
-        some = slice(start, min(start + size, n_units))
-        block = buffer[: some.stop - start]
-        inner = block[..., :n_points]
-        torch.sub(places, (mean[some] * inverse).unsqueeze(-1), out=inner)
-        torch.sub(height, inner.square_(), out=inner)
-        inner.exp_()
-        if grid.ends:
-            blurred = mean[some] / torch.hypot(scale, torch.full_like(scale, rules.SWITCH))
-            block[..., n_points] = normal_cdf(-blurred)
-            block[..., n_points + 1] = normal_cdf(blurred)
-        yield some, block
+    block = mean.new_empty((*mean.shape, n_points + 2 * grid.ends))
+    inner = block[..., :n_points]
+    places = grid.points * inverse.unsqueeze(1)
+    torch.sub(places, (mean * inverse).unsqueeze(-1), out=inner)
+    torch.sub(height, inner.square_(), out=inner)
+    inner.exp_()
+    if grid.ends:
+        blurred = mean / torch.hypot(scale, torch.full_like(scale, rules.SWITCH))
+        block[..., n_points] = normal_cdf(-blurred)
+        block[..., n_points + 1] = normal_cdf(blurred)
+    return block
 
 
 def less_ends(table: Tensor, grid: Grid) -> Tensor:
