@@ -43,7 +43,8 @@ def tanh_bounds(units: "SmoothUnits", link: str, tail: float, truncation: float)
     theta = theta.clamp_max(1.0 if link == "logistic" else math.inf)
     tried = _span(0.75 * theta.min(), theta.max(), _N_THETAS)
     tried = tried.clamp_max(_MOST_TILT / float(units.weight.abs().max().clamp_min(1e-300)))
-    reaches = _reaches(energy, units.sigma, link, truncation)
+    guess = (-2.0 * math.log(truncation) / energy).sqrt()
+    reaches = _reaches(guess, units.sigma, link, truncation)
     both, envelope = log_bounds(units, torch.cat([tried, -tried]), reaches)
     up, down = both[: len(tried)], both[len(tried) :]
     tried = tried.unsqueeze(1).expand_as(up)
@@ -55,13 +56,16 @@ def tanh_bounds(units: "SmoothUnits", link: str, tail: float, truncation: float)
 
 
 def silu_reach(
-    units: "SmoothUnits", variance: Tensor, link: str, truncation: float
+    units: "SmoothUnits", guess: Tensor, link: str, truncation: float
 ) -> tuple[Tensor, Tensor] | None:
-    """Return where SiLU's integral may end and what is left, or None for laws too wide."""
+    """Return where SiLU's integral may end and what is left, or None for laws too wide.
+
+    ``guess`` is where it should be.
+    """
     widest = float((units.mean.abs().amax(0) + rules.CUT * units.scale).max())
     if widest > _WIDEST:
         return None
-    reaches = _reaches(variance, units.sigma, link, truncation)
+    reaches = _reaches(guess, units.sigma, link, truncation)
     _, envelope = log_bounds(units, reaches[:0], reaches)
     return _first_enough(envelope, reaches, units.sigma, link, truncation)
 
@@ -85,15 +89,14 @@ def _guesses(units: "SmoothUnits") -> tuple[Tensor, Tensor]:
     return energy + (units.weight.square() * (second - first).clamp_min(0.0)).sum(0), energy
 
 
-def _reaches(energy: Tensor, sigma: float, link: str, truncation: float) -> Tensor:
+def _reaches(guess: Tensor, sigma: float, link: str, truncation: float) -> Tensor:
     """Return rising ends of the integral to try; the last is enough by the link alone, if any."""
     end = min(LINK_RANGE[link], 9.0 / sigma)
-    ends = torch.linspace(0.02 * end, end, 50).to(energy)
+    ends = torch.linspace(0.02 * end, end, 50).to(guess)
     enough = rest_bound(torch.zeros_like(ends), ends, sigma, link) < 0.5 * truncation
     last = ends[int(enough.to(torch.uint8).argmax())] if bool(enough[-1]) else ends[-1]
-    guess = (-2.0 * math.log(truncation) / energy).sqrt()
-    low = torch.minimum(0.5 * guess.min(), 0.5 * last)
-    high = torch.minimum(1.5 * guess.max(), 0.9 * last).maximum(low)
+    low = torch.minimum(0.6 * guess.min(), 0.5 * last)
+    high = torch.minimum(2.0 * guess.max(), 0.95 * last).maximum(low)
     return torch.cat([_span(low, high, _N_REACHES), last.reshape(1)])
 
 
@@ -111,24 +114,27 @@ def log_bounds(units: "SmoothUnits", theta: Tensor, reach: Tensor) -> tuple[Tens
     """
     mean, scale, sigma = units.mean, units.scale, units.sigma
     tilt, q = units.weight * theta, 0.5 * (sigma * theta).square()
-    damping = 0.5 * (sigma * reach).square()
+    # Envelopes fall, so the last but one serves the last, whose own would ask for a finer rule.
+    damping = 0.5 * (sigma * reach[:-1]).square()
     grid = _grid(units, _largest(tilt.abs()), _largest(q), float(damping.max()))
     value = ACTIVATIONS[units.activation](grid.fine)
     value = torch.cat([value, value.new_tensor([-1.0, 1.0])])
     bent = torch.exp(tilt.unsqueeze(-1) * value + q.unsqueeze(-1) * value.square())
-    damped = torch.exp(-damping.unsqueeze(-1) * value.square()).expand(len(mean), -1, -1)
-    table = unit_laws.less_ends(torch.cat([bent, damped], 1), grid)
+    damped = torch.exp(-damping.unsqueeze(-1) * value.square())
+    bent, damped = (unit_laws.less_ends(part, grid) for part in (bent, damped))
+    table = torch.cat([bent, damped.expand(len(mean), -1, -1)], 1)
     # A moment is at least e^-|λ|; what lies beyond the cut is at most e^(|λ| + q) of 1e-12.
     cut = 1e-12 * torch.exp((2.0 * tilt.abs().amax(0) + q).clamp_max(600.0))
-    factor = torch.cat([1.0 + 3.0 * PRECISION + cut, torch.ones_like(reach)]).unsqueeze(1)
-    slack = torch.cat([torch.zeros_like(theta), torch.full_like(reach, 3.0 * PRECISION)])
+    factor = torch.cat([1.0 + 3.0 * PRECISION + cut, torch.ones_like(damping)]).unsqueeze(1)
+    slack = torch.cat([torch.zeros_like(theta), torch.full_like(damping, 3.0 * PRECISION)])
     total = mean.new_zeros((len(factor), mean.shape[1]))
     size = max(1, _ELEMENTS // (mean.shape[1] * len(grid.points)))
     for start in range(0, len(mean), size):
         some = slice(start, start + size)
         parts = torch.bmm(table[some], unit_laws.densities(mean[some], scale, grid).mT)
         total += parts.mul_(factor).add_(slack.unsqueeze(1)).clamp_min_(1e-300).log_().sum(0)
-    return total[: len(theta)], total[len(theta) :].clamp_max_(0.0)
+    envelope = total[len(theta) :].clamp_max_(0.0)
+    return total[: len(theta)], torch.cat([envelope, envelope[-1:]])
 
 
 def _grid(units: "SmoothUnits", tilt: float, q: float, damping: float) -> Grid:

@@ -90,7 +90,8 @@ class SmoothUnits:
         variance = relu.variance() + self.sigma**2
         theta = relu.best_theta(variance, link, tail)
         up, down = self.log_exponential_moment(torch.stack([theta, -theta])).unsqueeze(1)
-        reach = silu_reach(self, variance, link, truncation) or self._reach(link, truncation)
+        guess = relu.reach(variance, link, truncation)
+        reach = silu_reach(self, guess, link, truncation) or self._reach(link, truncation)
         return Bounds(theta.unsqueeze(0), up, down, *reach)
 
     def log_exponential_moment(self, theta: Tensor) -> Tensor:
