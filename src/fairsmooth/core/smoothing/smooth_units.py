@@ -30,6 +30,8 @@ _DIP = 0.27847
 # Largest slope of either activation, and half of the largest curvature of each.
 _SLOPE = 1.1
 _CURVATURE = {"tanh": 0.385, "silu": 0.25}
+# Rows from which on a table for all of them pays.
+_FEW_ROWS = 16
 # Nodes on a common grid, per node of the integral, that cost as much as nodes of one's own.
 _MOST_NODES = 30
 # Thresholds of the envelope, in standard deviations from the mean.
@@ -61,8 +63,8 @@ class SmoothUnits:
 
     @property
     def unit_error(self) -> float:
-        """Bound on the error of one unit's factor."""
-        return rules.UNIT_ERROR + (1.2e-10 if self.activation == "silu" and self.wide else 0.0)
+        """Bound on the error of one unit's factor; beyond SiLU's grid that of ReLU's adds."""
+        return rules.UNIT_ERROR + (1.2e-10 if self.activation == "silu" else 0.0)
 
     @cached_property
     def wide(self) -> bool:
@@ -160,7 +162,7 @@ class SmoothUnits:
 
     def characteristic(self, t: Tensor) -> tuple[Tensor, Tensor]:
         """Return the product of all factors at ``t`` of shape (B, 1), real and imaginary part."""
-        if not self.tracked:
+        if not self.tracked and self.mean.shape[1] >= _FEW_ROWS:
             demand = self._demand(float(t.abs().max()))
             grid = fitted_grid(demand, self.mean, self.scale)
             if self.wide or len(grid.points) <= _MOST_NODES * len(t):
