@@ -19,7 +19,7 @@ from fairsmooth.core.smoothing.rounding import widen
 from fairsmooth.core.smoothing.sampled import weight_pair_scores
 from fairsmooth.exceptions import InputError
 
-# Eight normals for the logistic, and arithmetic in float32.
+# The coarse mixtures for the logistic, proven within 1e-6, and arithmetic in float32.
 _LAYERWISE_ERROR = 3e-6
 
 # Exact scores with a larger error are announced.
