@@ -30,7 +30,7 @@ bench: $(STAMP)
 docs: $(STAMP)
 	$(BIN)/python tools/fill_tables.py
 	$(BIN)/python tools/draw_rooms.py
-	$(BIN)/python tools/build_docs.py
+	$(BIN)/python -m sphinx --fresh-env --fail-on-warning --keep-going -q -b html docs out/docs
 
 $(STAMP): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)

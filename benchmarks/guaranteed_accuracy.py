@@ -30,6 +30,7 @@ from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 
 from fairsmooth import FairSmoothClassifier
+from fairsmooth.core.rows import spelt_out
 from fairsmooth.data.roles import Roles
 from fairsmooth.datasets import load_adult
 from fairsmooth.guarantees import Limits, NoGuarantee, guarantee_gaps
@@ -68,7 +69,7 @@ class Split:
         return cls(
             seed,
             table,
-            parts.X.to_numpy(float),
+            spelt_out(parts.X),
             parts.y,
             parts.sensitive["sex"].to_numpy(str),
             encoded.to_numpy(float),

@@ -19,7 +19,15 @@ from typing import Any
 from _report import Goal, Row, arguments, at_most, report
 
 from fairsmooth.baselines import method
-from fairsmooth.experiments import Profile, Store, experiments, jobs_of, profile, rows_of, run
+from fairsmooth.experiments import (
+    Profile,
+    Store,
+    experiments,
+    jobs_of,
+    profile,
+    rows_of,
+    run_experiments,
+)
 from fairsmooth.experiments.run.job import Job
 from fairsmooth.experiments.run.plan import choice_of
 from fairsmooth.experiments.run.progress import TimeLeft, class_of
@@ -41,7 +49,7 @@ def smoke(times: int) -> tuple[list[float], int, Store]:
     for _ in range(times):
         store = Store(tempfile.mkdtemp())
         began = time.perf_counter()
-        run(EXPERIMENTS, profile("smoke"), store, n_jobs=PROCESSES)
+        run_experiments(EXPERIMENTS, profile("smoke"), store, n_jobs=PROCESSES)
         seconds.append(time.perf_counter() - began)
         tables.append([_rows(each, store) for each in EXPERIMENTS])
     different = sum(

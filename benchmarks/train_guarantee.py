@@ -8,10 +8,12 @@ save time). A repetition is wrong if
 a model is returned whose true gap is above the limit; that may happen with probability .05 at most.
 """
 
+import json
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -130,11 +132,32 @@ def goals(rows: Sequence[Row]) -> list[Goal]:
     ]
 
 
-def run(each: int, seconds: float) -> list[list[Row]]:
+def joined(before: Row, now: Row) -> Row:
+    """Return one line for two runs of one setting on different tables."""
+    tries = [before["repetitions"], now["repetitions"]]
+    models = [row["returned"] * row["repetitions"] for row in (before, now)]
+    wrong = round(sum(row["wrong"] * row["repetitions"] for row in (before, now)))
+    gaps = [row["mean_true_gap"] or 0.0 for row in (before, now)]
+    largest = [row["largest_true_gap"] for row in (before, now)]
+    return {
+        **now,
+        "repetitions": sum(tries),
+        "returned": sum(models) / sum(tries),
+        "wrong": wrong / sum(tries),
+        "mean_true_gap": float(np.average(gaps, weights=models)) if sum(models) else None,
+        "largest_true_gap": max((gap for gap in largest if gap is not None), default=None),
+        "p_value": float(binom.sf(wrong - 1, sum(tries), ERROR)),
+        "cpu_seconds": float(
+            np.average([before["cpu_seconds"], now["cpu_seconds"]], weights=tries)
+        ),
+    }
+
+
+def run(first: int, each: int, seconds: float) -> list[list[Row]]:
     """Repeat every setting in turn, until all are done or the time is up."""
     found: list[list[Row]] = [[] for _ in SETTINGS]
     began = time.perf_counter()
-    for k in range(each):
+    for k in range(first, each):
         for place, setting in enumerate(SETTINGS):
             # No two repetitions share a table.
             found[place].append(once(*setting, seed=10_000 * place + k))
@@ -147,9 +170,13 @@ def main() -> None:
     parser = arguments(__doc__)
     parser.add_argument("--repetitions", type=int, default=200, help="per setting")
     parser.add_argument("--seconds", type=float, default=3600.0, help="stop after these")
+    parser.add_argument("--after", type=Path, help="go on from this output of a stopped run")
     options = parser.parse_args()
-    trials = run(2 if options.quick else options.repetitions, options.seconds)
+    done = json.loads(options.after.read_text(encoding="utf-8"))["rows"] if options.after else []
+    first = done[0]["repetitions"] if done else 0
+    trials = run(first, 2 if options.quick else options.repetitions, options.seconds)
     rows = [summed(found) for found in trials]
+    rows = [joined(*pair) for pair in zip(done, rows, strict=True)] if done else rows
     report(goals(rows), rows, as_json=options.json)
 
 

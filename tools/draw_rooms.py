@@ -13,7 +13,16 @@ ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "fairsmooth"
 TARGET = ROOT / "docs" / "images" / "rooms.svg"
 # At the root of the package, for everyone: drawn, these would only hide the rest.
-FOUNDATION = {"exceptions", "_types", "_validate", "_random", "_registry", "_atomic", "__init__"}
+FOUNDATION = {
+    "exceptions",
+    "_types",
+    "_validate",
+    "_random",
+    "_registry",
+    "_atomic",
+    "_palette",
+    "__init__",
+}
 APART = "verify"
 STYLE = {"font.size": 10, "svg.fonttype": "none", "svg.hashsalt": "fairsmooth"}
 BOX_WIDTH, BOX_HEIGHT, STEP = 9.2, 0.74, 1.0

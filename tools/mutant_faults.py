@@ -26,8 +26,37 @@ OF_INTERVALS = ("tests/unit/metrics/test_intervals.py",)
 OF_GAPS = ("tests/unit/metrics/test_gap_intervals.py",)
 OF_EPSILON = ("tests/unit/metrics/auditing/test_epsilon.py",)
 OF_WORST = ("tests/unit/metrics/shift/test_worst_case.py", "tests/theory/test_shift.py")
+SCORES, ATTRIBUTION = "src/fairsmooth/export/scores.py", "src/fairsmooth/core/attribution.py"
+GRAPH = "src/fairsmooth/verify/graph.py"
+OF_GRAPHS = ("tests/unit/export/test_onnx.py",)
+
+CROSS_FIT = "src/fairsmooth/data/forecasts/crossfit.py"
+FOREST = "src/fairsmooth/data/forecasts/forest.py"
+FORECASTERS = "src/fairsmooth/verify/_forecasters.py"
 
 FAULTS = (
+    # data: forecasts
+    Fault(
+        "forecasts-in-fold",
+        CROSS_FIT,
+        "boost(task.levels[~unseen], task.classes[~unseen],",
+        "boost(task.levels, task.classes,",
+        ("tests/unit/data/forecasts/test_crossfit.py",),
+    ),
+    Fault(
+        "trees-that-lead-back",
+        FOREST,
+        "(children > own[:, None]).all(axis=1)",
+        "(children >= own[:, None]).all(axis=1)",
+        ("tests/unit/data/forecasts/test_forest.py",),
+    ),
+    Fault(
+        "verified-trees-that-lead-back",
+        FORECASTERS,
+        "(steps > 0.0).all(axis=1)",
+        "(steps >= 0.0).all(axis=1)",
+        ("tests/unit/verify/test_forecasters.py",),
+    ),
     # core: the certificate
     Fault(
         "paper-share",
@@ -60,15 +89,15 @@ FAULTS = (
     Fault(
         "neighbours-not-compared",
         OUTWARD,
-        "_squares(scaled[i + 1 :] - scaled[i]).max()",
-        "_squares(scaled[i + 1 :] - scaled[i + 1]).max()",
+        "np.triu(rough(start) >= least, k=start + 1)",
+        "np.triu(rough(start) >= least, k=start + 2)",
         BY_HAND,
     ),
     Fault(
         "no-noise-no-shift",
         CERTIFICATE,
-        "if self.sigma > 0 else math.inf",
-        "if self.sigma > 0 else 0.0",
+        "if sigma > 0 else math.inf",
+        "if sigma > 0 else 0.0",
         BY_HAND,
     ),
     # core: rounding outward
@@ -182,8 +211,8 @@ FAULTS = (
     Fault(
         "tie-halved-in-training",
         PROBLEM,
-        "self._total(losses) + self.alpha * tie",
-        "self._total(losses) + 0.5 * self.alpha * tie",
+        "self.total(losses) + self.alpha * tie",
+        "self.total(losses) + 0.5 * self.alpha * tie",
         OF_PROBLEM,
     ),
     Fault(
@@ -320,5 +349,34 @@ FAULTS = (
         "np.argsort(-correlations, kind",
         "np.argsort(correlations, kind",
         ("tests/unit/metrics/shift/test_shift.py",),
+    ),
+    # export: the graph's intervals, and what verify compares; explanations
+    Fault(
+        "graph-error-left-out",
+        SCORES,
+        "[0.5, 0.5 + SCORE_ERROR, 0.5 + SCORE_ERROR]",
+        "[0.5, 0.5, 0.5]",
+        OF_GRAPHS,
+    ),
+    Fault(
+        "graph-shifts-inward",
+        SCORES,
+        "(shifts + outward)[:, None]",
+        "(shifts - outward)[:, None]",
+        OF_GRAPHS,
+    ),
+    Fault(
+        "graph-weights-unchecked",
+        GRAPH,
+        '        and np.array_equal(found, right, equal_nan=found.dtype.kind == "f")',
+        "        and np.allclose(found, right, equal_nan=True)",
+        ("tests/unit/verify/test_graph.py",),
+    ),
+    Fault(
+        "contribution-of-the-noise",
+        ATTRIBUTION,
+        "* weights + 2.0 * noise * (",
+        "* weights + noise * (",
+        ("tests/unit/core/test_attribution.py",),
     ),
 )

@@ -1,7 +1,8 @@
 """Classifiers with an input-agnostic group fairness certificate."""
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from fairsmooth._lazy import names_when_asked
 
 if TYPE_CHECKING:
     from fairsmooth.core.certificate import Certificate, certify
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from fairsmooth.guarantees import GapGuarantee, GapMonitor, Limits, guarantee_gaps
     from fairsmooth.tuning import tune
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "Certificate",
@@ -55,14 +56,7 @@ _HOMES = {
     "smooth_probability": "fairsmooth.core.smoothing",
     "tune": "fairsmooth.tuning",
 }
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(_HOMES[name]), name)
-    globals()[name] = value
-    return value
+__getattr__ = names_when_asked(globals(), _HOMES)
 
 
 def __dir__() -> list[str]:

@@ -1,22 +1,26 @@
 """FairSmoothClassifier: validate, train, certify, predict."""
 
-from dataclasses import replace
 from typing import Any, Self
 
 import torch
 from torch import nn
 
-from fairsmooth._types import Floats, Labels
+from fairsmooth._types import Floats
 from fairsmooth.classifier import RuleClassifier
 from fairsmooth.core.architecture import ModuleNetwork
 from fairsmooth.core.build import AnyNetwork, build
 from fairsmooth.core.module_checks import require_one_logit_per_row
 from fairsmooth.core.rule import FittedRule
-from fairsmooth.data.groups import Groups
+from fairsmooth.training.decisions import fitted
+from fairsmooth.training.example import Example
 from fairsmooth.training.fit import train
 from fairsmooth.training.history import Report, TrainingStep
+from fairsmooth.training.parity import BANDWIDTH
+from fairsmooth.training.parity_gaps import ParityGaps, compare_gaps
 from fairsmooth.training.settings import LINKS, SMOOTHINGS, SOLVERS, Settings
-from fairsmooth.training.threshold import choose_threshold
+
+# Rows that show what shape a module's output has.
+_FIRST = slice(0, 256)
 
 __all__ = ["LINKS", "SMOOTHINGS", "SOLVERS", "FairSmoothClassifier"]
 
@@ -53,12 +57,27 @@ class FairSmoothClassifier(RuleClassifier):
     alpha : float
         Weight of the tie between groups. 0 is FairSmooth-S.
     parity : {None, "demographic_parity", "equalized_odds", "both"}
-        Extension: also penalise the overall classifier's gaps between groups.
+        Extension: also penalise the overall classifier's gaps between groups. With
+        ``parity_solver="decisions"`` also "equalized_odds_max" (the larger of both gaps
+        instead of their sum), "equal_opportunity" (true positive rates) and "impact_ratio".
     parity_weight : float
         Weight of that penalty.
     parity_tolerance : (float, float)
         Demographic parity gap and equalized odds gap (sum) up to which nothing is
-        penalised. With a large weight these act as constraints.
+        penalised. These are gaps of soft decisions, the surrogate; whatever the weight, those
+        of decisions may be larger. ``parity_gaps_`` has both.
+    parity_bandwidth : float
+        Softness ``h`` of those decisions, :math:`\Phi((\Phi^{-1}(N) - \Phi^{-1}(t))/h)`.
+        Training begins with 0.4 and halves it down to this. Less is truer and slower.
+    parity_solver : {"surrogate", "decisions"}
+        "decisions" makes the tolerances constraints on hard decisions: the gaps on training
+        rows never exceed them. The most accurate rule that keeps them is installed by one shift
+        of all groups' parameters, which leaves the certificate as it is: docs/fair_rules.md says
+        what that means. For "impact_ratio" the first is how far the ratio may fall short of 1.
+    calibrate : bool or "auto"
+        Whether scores go through one map :math:`\Phi(a\Phi^{-1}(p) + b)` fitted on training
+        rows; the certificate becomes that of ``sigma / a``. "auto" does so with "decisions",
+        which stay those at ½ before the map, so that ``threshold_`` is :math:`\Phi(b)`.
     group_weights : {"equal", "share"}
         Weight of a group's mean loss in the objective: the same for all (the paper),
         or in proportion to its rows (extension), which favours overall accuracy.
@@ -68,13 +87,11 @@ class FairSmoothClassifier(RuleClassifier):
         "auto" is full-batch L-BFGS for linear models and Adam for networks;
         "sgd" is the paper's update, Eq. (17).
     max_iter : int, optional
-        Most iterations of L-BFGS (500 if None), or epochs of the others (if None, 40, and
-        on small data as many as make 1,500 steps). A solver that stops there
-        without having met its tolerance gives a ``ConvergenceWarning``.
+        Most iterations of L-BFGS (500 if None), or epochs of the others (if None, 40, and on small
+        data as many as make 1,500 steps). Stopping there too early is a ``ConvergenceWarning``.
     batch_size : int
         Rows in a step of a minibatch solver, shared equally by the groups: 128 of each of
-        two groups, as in the paper. An epoch is ``n / batch_size`` steps, whatever the
-        number of groups.
+        two, as in the paper. An epoch is ``n / batch_size`` steps.
     learning_rate : float, optional
         Of the minibatch solvers. If None, 0.05 for "sgd", as in the paper, and 0.003
         for "adam".
@@ -89,18 +106,16 @@ class FairSmoothClassifier(RuleClassifier):
     n_draws : int
         Draws per prediction where smoothing is sampled.
     early_stopping : bool
-        Minibatch solvers: keep the parameters with the least loss on a held-out
-        part and stop when it no longer improves.
+        Minibatch solvers: keep the parameters with the least loss on held-out rows.
     validation_fraction : float
         Share of the rows held out for early stopping or the threshold.
     n_iter_no_change : int
         Epochs without improvement before stopping.
-    threshold : float or "accuracy"
-        Scores above it are decided positive, for every group alike. "accuracy"
-        chooses it on a held-out part of the training rows.
+    threshold : float, "accuracy" or "rate:0.2"
+        Scores above it are decided positive. "accuracy" chooses it on held-out training rows,
+        "rate:0.2" decides 20 % of them positive.
     free_reference : bool
-        Also train every group without the tie, so that an audit can tell what
-        the tie cost.
+        Also train every group without the tie, so that an audit can tell what it cost.
     device : {"auto", "cpu", "cuda", "mps"}
         Where training runs.
     random_state : int, RandomState instance or None
@@ -108,8 +123,9 @@ class FairSmoothClassifier(RuleClassifier):
     verbose : int
         1 prints a line per iteration to standard error.
     callback : callable, optional
-        Called with a :class:`~fairsmooth.training.history.TrainingStep` after every
-        iteration or epoch, for progress bars and the like.
+        Called with a ``TrainingStep`` after every iteration or epoch, for progress bars.
+    warm_start : bool
+        Begin where the last ``fit`` ended, of the same groups, labels and columns.
 
     Attributes
     ----------
@@ -121,6 +137,9 @@ class FairSmoothClassifier(RuleClassifier):
         Computed from the parameters alone.
     free_group_parameters_ : ndarray of shape (K, m) or None
         The groups' parameters trained with ``alpha = 0``.
+    parity_gaps_ : ParityGaps or None
+        Gaps on the training rows, of the surrogate and of decisions; None without a parity
+        term. ``fit`` gives a ``ParityWarning`` where they are ``apart``.
     history_ : tuple of TrainingStep
         One record per iteration or epoch.
     threshold_ : float
@@ -148,6 +167,7 @@ class FairSmoothClassifier(RuleClassifier):
     """
 
     history_: tuple[TrainingStep, ...]
+    parity_gaps_: ParityGaps | None = None
 
     def __init__(
         self,
@@ -161,6 +181,9 @@ class FairSmoothClassifier(RuleClassifier):
         parity: str | None = None,
         parity_weight: float = 0.0,
         parity_tolerance: tuple[float, float] = (0.0, 0.0),
+        parity_bandwidth: float = BANDWIDTH,
+        parity_solver: str = "surrogate",
+        calibrate: bool | str = "auto",
         group_weights: str = "equal",
         center: str = "mean",
         solver: str = "auto",
@@ -180,6 +203,7 @@ class FairSmoothClassifier(RuleClassifier):
         random_state: Any = None,
         verbose: int = 0,
         callback: Report | None = None,
+        warm_start: bool = False,
     ) -> None:
         self.hidden_layer_sizes = hidden_layer_sizes
         self.module = module
@@ -190,6 +214,9 @@ class FairSmoothClassifier(RuleClassifier):
         self.parity = parity
         self.parity_weight = parity_weight
         self.parity_tolerance = parity_tolerance
+        self.parity_bandwidth = parity_bandwidth
+        self.parity_solver = parity_solver
+        self.calibrate = calibrate
         self.group_weights = group_weights
         self.center = center
         self.solver = solver
@@ -209,6 +236,7 @@ class FairSmoothClassifier(RuleClassifier):
         self.random_state = random_state
         self.verbose = verbose
         self.callback = callback
+        self.warm_start = warm_start
 
     def set_parameters(
         self,
@@ -239,33 +267,31 @@ class FairSmoothClassifier(RuleClassifier):
         return self
 
     def _forget(self) -> None:
-        for name in ("rule_", "_chosen_threshold"):
+        for name in ("rule_", "_chosen_threshold", "parity_gaps_"):
             self.__dict__.pop(name, None)
 
-    def _fit(self, X: Floats, y: Labels, groups: Groups) -> None:
+    def _learn(self, example: Example, start: Floats | None) -> None:
         settings = self._settings()
         settings.check()
         architecture = build(
             self.module,
-            n_features=X.shape[1],
+            n_features=example.X.shape[1],
             hidden_layer_sizes=self.hidden_layer_sizes,
             activation=self.activation,
         )
+        if settings.decisions:
+            fitted.with_last_layer(architecture)
         if isinstance(architecture, ModuleNetwork):
-            require_one_logit_per_row(architecture, torch.from_numpy(X))
-        names = getattr(self, "feature_names_in_", None)
-        result = train(architecture, X, y, groups, settings=settings, names=names)
-        self.history_ = result.history
-        self.n_iter_ = len(result.history)
-        self.set_parameters(
-            architecture,
-            result.group_parameters,
-            free_group_parameters=result.free_group_parameters,
-        )
-        if isinstance(self.threshold, str):
-            held_out = result.held_out
-            chosen = choose_threshold(self._scores(X[held_out]), y[held_out])
-            self.rule_ = replace(self.rule_, threshold=chosen)
+            few = torch.from_numpy(example.X.take(_FIRST).toarray())
+            require_one_logit_per_row(architecture, few)
+        result = train(architecture, example, settings=settings, start=start)
+        self.history_, self.n_iter_ = result.history, len(result.history)
+        free = result.free_group_parameters
+        self.set_parameters(architecture, result.group_parameters, free_group_parameters=free)
+        self.rule_ = fitted.finished(self.rule_, example, settings, result.held_out)
+        if settings.has_parity and example.weights is None:
+            scores, groups = self._scores(example.X), example.groups
+            self.parity_gaps_ = compare_gaps(settings, scores, example.y, groups, self.threshold_)
 
     def _settings(self) -> Settings:
         names = Settings.__dataclass_fields__.keys() - {"seed", "hold_out"}

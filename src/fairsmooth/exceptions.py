@@ -21,6 +21,10 @@ class ScaleWarning(UserWarning):
     """Columns are on scales that one level of noise cannot serve; standardise them."""
 
 
+class ParityWarning(UserWarning):
+    """The gaps of decisions are not those that the parity term's surrogate shows."""
+
+
 class NoGuarantee(FairSmoothError):
     """No model can be guaranteed to keep the limits; the guarantee that failed is attached.
 
@@ -33,3 +37,7 @@ class NoGuarantee(FairSmoothError):
     def __init__(self, message: str, guarantee: object = None) -> None:
         super().__init__(message)
         self.guarantee = guarantee
+
+
+class ConstantRuleWarning(UserWarning):
+    """Within the limits on the gaps, nothing better than one decision for everybody was found."""

@@ -197,6 +197,10 @@ TRAIN_OPTIONS = {
     "--parity some": "parity", "--parity both --parity-weight -1": "parity_weight",
     "--parity both --parity-weight nan": "parity_weight", "--parity both --parity-weight 0": "> 0",
     "--parity-weight 1": "--parity", "--parity both --parity-weight x": "--parity-weight",
+    "--parity-limits 0.1": "--parity-limits", "--parity-limits a,b": "--parity-limits",
+    "--parity-limits -1,0.1": "parity_tolerance", "--parity-limits nan,nan": "parity_tolerance",
+    "--parity-limits 0.1,0.1 --parity-weight 1": "--parity-weight",
+    "--parity-limits 0.1,0.1 --guarantee-dp 0.1": "--parity-limits",
     "--group-weights fair": "group_weights",
     "--max-iter 0": "max_iter", "--max-iter -5": "max_iter", "--max-iter x": "--max-iter",
     "--unknown maybe": "unknown", "--columns some": "columns",
@@ -241,6 +245,8 @@ TUNE_OPTIONS = {
     "--seed -1": "--seed", "--test-size nan": "test_size", "--hidden 0": "--hidden",
     "--hidden 1000000000": "--hidden", "--columns some": "columns", "--positive maybe": "positive",
     "--unknown ignore": "--unknown", "--sensitive none": "'none'", "--drop none": "'none'",
+    "--folds 1": "--folds", "--aim x": "--aim", "--aim 2": "aim",
+    "--columns binned,some": "columns",
 }  # fmt: skip
 
 

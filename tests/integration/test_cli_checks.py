@@ -8,6 +8,7 @@ import pytest
 
 from fairsmooth.cli.main import main
 from fairsmooth.persistence import load
+from fairsmooth.tuning import ParetoFront
 
 # A few iterations make a model that can be saved; it need not be at the minimum.
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -96,7 +97,26 @@ def test_tune_writes_trials_plot_and_model(folder, capsys, tmp_path):
     assert document["trials"] <= 4
     assert document["feasible"] == (document["held_out"]["epsilon"] <= 0.2)
     names = {path.name for path in (tmp_path / "tuned").iterdir()}
-    assert names >= {"trials.csv", "pareto.csv", "pareto.png", "model.safetensors"}
+    assert names >= {
+        "trials.csv", "pareto.csv", "pareto.png", "model.safetensors", "front.json",
+        "alternatives.json", "alternatives.md",
+    }  # fmt: skip
+    front = ParetoFront.from_dict(json.loads((tmp_path / "tuned" / "front.json").read_text()))
+    assert front.chosen.measured == document["held_out"]
+    alternatives = json.loads((tmp_path / "tuned" / "alternatives.json").read_text())
+    assert [trial["trial"] for trial in alternatives["trials"]] == [0, 1, 2, 3]
+    assert alternatives["why"] == document["why"]
+    assert "What was tried" in (tmp_path / "tuned" / "alternatives.md").read_text()
     trials = pd.read_csv(tmp_path / "tuned" / "trials.csv")
     assert trials["chosen"].sum() == 1
     assert run(capsys, "verify", tmp_path / "tuned" / "model.safetensors")[0] == 0
+
+
+def test_tune_prints_the_front_and_says_why(folder, capsys, tmp_path):
+    arguments = ["tune", folder / "data.csv", *ROLES, "--trials", "2", "--folds", "2"]
+    code, out, err = run(capsys, *arguments, "-o", tmp_path / "tuned")
+    assert code == 0
+    assert "trial 0" in out
+    assert "for its accuracy alone" in out
+    assert "although it was picked of 2" in out
+    assert "record of alternatives" in err.replace("\n", " ")

@@ -1,36 +1,15 @@
-"""Gap guarantees as users run them: test, prove again, forge, watch, train to one."""
+"""Gap guarantees as users run them: test, prove again, forge, train to one."""
 
 import json
-import re
 
 import numpy as np
 import pandas as pd
 import pytest
+from tests.integration.hiring import COLUMN, ROLES, mistake, people, run
 
 from fairsmooth.cli.main import main
 from fairsmooth.guarantees import GapGuarantee, guarantee_gaps
 from fairsmooth.tables import TableModel
-
-ROLES = ["--label", "hired", "--positive", "yes", "--sensitive", "sex"]
-COLUMN = ["--scores", "score", *ROLES]
-
-
-def people(n, seed, *, apart=0.2, first_id=0):
-    """Draw people whose groups are ``apart`` standard deviations apart."""
-    rng = np.random.default_rng(seed)
-    sex = rng.choice(["f", "m"], n)
-    years = rng.normal(10, 4, n) + 4 * apart * (sex == "m")
-    hired = np.where(years + rng.normal(0, 4, n) > 10, "yes", "no")
-    score = 1 / (1 + np.exp(-(years - 10) / 4))
-    return pd.DataFrame(
-        {
-            "id": np.arange(first_id, first_id + n),
-            "years": years.round(2),
-            "sex": sex,
-            "hired": hired,
-            "score": score.round(4),
-        }
-    )
 
 
 @pytest.fixture(scope="module")
@@ -55,20 +34,6 @@ def guaranteed(folder):
     arguments = ["guarantee", folder / "model", folder / "safe.csv", "--max-dp", "0.2"]
     assert main([str(a) for a in [*arguments, "-o", folder / "g.json"]]) == 0
     return folder / "g.json"
-
-
-def run(capsys, *arguments):
-    code = main([str(argument) for argument in arguments])
-    captured = capsys.readouterr()
-    return code, captured.out, captured.err
-
-
-def mistake(capsys, *arguments):
-    """Run what must be refused: exit code 2, and one line that says why."""
-    code, out, err = run(capsys, *arguments)
-    assert (code, out) == (2, "")
-    assert "Traceback" not in err
-    return err.strip().splitlines()[-1]
 
 
 # guarantee
@@ -240,6 +205,39 @@ def test_rows_are_read_and_decided_again_as_they_were(folder, capsys, tmp_path):
     assert "are those of the guarantee" in out
 
 
+def test_a_try_of_a_series_needs_its_rows(folder, capsys, tmp_path):
+    tried = ["guarantee", folder / "model", folder / "safe.csv", "--attempt", "2"]
+    assert run(capsys, *tried, "--max-dp", "0.2", "-o", tmp_path / "t.json")[0] == 0
+    for model in ([folder / "model"], []):
+        code, out, _ = run(capsys, "verify", *model, "--guarantee", tmp_path / "t.json")
+        assert code == 2
+        assert "not checked counts: withheld, as in every series of attempts" in out
+        assert "The guarantee could not be checked: give its safety rows with --data." in out
+        assert "NOT hold" not in out
+    verify = ["verify", folder / "model", "--guarantee", tmp_path / "t.json"]
+    code, out, _ = run(capsys, *verify, "--json")
+    assert (code, json.loads(out)["holds"]) == (2, False)
+    code, out, _ = run(capsys, *verify, "--data", folder / "safe.csv")
+    assert code == 0
+    assert out.endswith("The certificate holds.\nThe guarantee holds.\n")
+    # What fails without rows fails, whatever could be told with them.
+    code, out, _ = run(
+        capsys, "verify", folder / "other", "--guarantee", tmp_path / "t.json", "--attack", "0.1"
+    )
+    assert code == 1
+    assert out.endswith("The certificate holds.\nThe guarantee does NOT hold.\n")
+
+
+def test_a_guarantee_that_states_its_failure_is_not_said_to_hold(folder, capsys, tmp_path):
+    failed = ["guarantee", folder / "model", folder / "safe.csv", "--max-dp", "0.01"]
+    for number, more in enumerate(([], ["--attempt", "1"])):
+        assert run(capsys, *failed, *more, "-o", tmp_path / f"{number}.json")[0] == 1
+        code, out, _ = run(capsys, "verify", "--guarantee", tmp_path / f"{number}.json")
+        assert code == 0
+        assert "its limits are NOT guaranteed" in out
+        assert "holds." not in out
+
+
 def test_a_forgery_that_does_not_add_up_is_refused_without_rows(
     folder, guaranteed, capsys, tmp_path
 ):
@@ -291,112 +289,6 @@ def test_another_models_guarantee_and_other_rows_are_refused(folder, guaranteed,
     code, out, _ = run(capsys, *verify, "--data", folder / "overlapping.csv")
     assert code == 1
     assert "Expected the rows it was made from." in out
-
-
-# monitor
-
-
-@pytest.fixture
-def batches(tmp_path):
-    """Write batches of one system's scores: fair ones, one unlabelled, and one that is not."""
-    for k in range(4):
-        people(4000, 10 + k, apart=0.0).to_csv(tmp_path / f"{k}.csv", index=False)
-    people(1500, 20, apart=3.0).to_csv(tmp_path / "unfair.csv", index=False)
-    return tmp_path
-
-
-def watch(capsys, folder, name, *more):
-    watching = ["monitor", folder / name, *COLUMN, "--state", folder / "state.json", *more]
-    return run(capsys, *watching, "--json")
-
-
-def test_open_then_guaranteed_then_alarm(batches, capsys):
-    statuses = []
-    for name in ("0.csv", "1.csv", "2.csv"):
-        code, out, _ = watch(capsys, batches, name, "--max-dp", "0.06")
-        document = json.loads(out)
-        assert code == 0
-        assert set(document) == {"status", "bounds", "measured", "counts"}
-        statuses.append(document["status"])
-    assert (statuses[0], statuses[-1]) == ("open", "guaranteed")
-    page = batches / "watch.html"
-    code, out, err = watch(capsys, batches, "unfair.csv", "--report", page)
-    assert code == 1
-    assert json.loads(out)["status"] == "alarm"
-    assert f"Wrote {page}." in err
-    text = page.read_text()
-    assert "ALARM" in text
-    assert "<svg" in text
-    assert "batch and its date" in text
-    assert "after 4 batches" in text
-    assert "<script" not in text
-    assert not re.search(r"(src|href|url\()\W*http", text), "the page must load nothing"
-
-
-def test_a_batch_counts_once_and_its_labels_may_come_later(batches, capsys):
-    rows = pd.read_csv(batches / "0.csv")
-    limits = ["--max-dp", "0.2", "--max-eo", "0.5"]
-    unlabelled = ["--scores", "score", "--sensitive", "sex", "--state", batches / "state.json"]
-    early = rows.drop(columns="hired")
-    early.to_csv(batches / "early.csv", index=False)
-    _, out, _ = run(capsys, "monitor", batches / "early.csv", *unlabelled, *limits, "--json")
-    first = json.loads(out)
-    assert first["measured"]["equalized_odds_sum"] is None
-    assert first["bounds"]["equalized_odds_sum"] == 2.0
-    _, out, err = watch(capsys, batches, "0.csv")
-    second = json.loads(out)
-    assert "Labels of an earlier batch: added to the label cells only." in err
-    assert second["measured"]["equalized_odds_sum"] is not None
-    selected = [cell for cell in second["counts"] if cell["label"] is None]
-    assert selected == [cell for cell in first["counts"] if cell["label"] is None]
-    _, out, err = watch(capsys, batches, "0.csv")
-    assert "This batch was added before; it is ignored." in err
-    assert json.loads(out) == second
-
-
-def test_a_new_group_is_named_and_counted(batches, capsys):
-    watch(capsys, batches, "0.csv", "--max-dp", "0.2")
-    rows = pd.read_csv(batches / "1.csv")
-    rows.loc[:49, "sex"] = "x"
-    rows.loc[50:59, "sex"] = None
-    rows.to_csv(batches / "new.csv", index=False)
-    code, out, err = watch(capsys, batches, "new.csv")
-    assert code == 0
-    assert "New groups: (missing), x." in err
-    counts = {c["group"]: c["rows"] for c in json.loads(out)["counts"] if c["label"] is None}
-    assert (counts["x"], counts["(missing)"]) == (50, 10)
-    assert sum(counts.values()) == 8000
-
-
-def test_the_terminal_shows_a_chart(batches, capsys):
-    for name in ("0.csv", "1.csv"):
-        watching = ["monitor", batches / name, *COLUMN, "--state", batches / "state.json"]
-        code, out, _ = run(capsys, *watching, "--max-dp", "0.1")
-    assert code == 0
-    assert "demographic_parity measured ▁▁" in out
-    assert "the limit 0.1" in out
-
-
-def test_states_that_do_not_fit_are_refused(batches, folder, capsys):
-    state = batches / "state.json"
-    monitor = ["monitor", batches / "1.csv", *COLUMN, "--state", state]
-    assert "Expected limits for a new state" in mistake(capsys, *monitor)
-    watch(capsys, batches, "0.csv", "--max-dp", "0.1")
-    kept = state.read_text()
-    assert "Limits are fixed" in mistake(capsys, *monitor, "--max-dp", "0.2")
-    assert "the state of another" in mistake(capsys, *monitor, "--threshold", "0.4")
-    other = ["monitor", folder / "model", batches / "1.csv", "--state", state]
-    assert "the state of another" in mistake(capsys, *other)
-    assert "different names" in mistake(capsys, *monitor, "--report", state)
-    assert state.read_text() == kept
-    damaged = json.loads(kept)
-    damaged["batches"][0]["counts"][0][2] = -1
-    no_history = json.loads(kept)
-    no_history["history"] = [{"date": "today"}]
-    for text in ("{", "[]", json.dumps(damaged), json.dumps(no_history)):
-        state.write_text(text)
-        assert "Expected the state of a monitor" in mistake(capsys, *monitor)
-        assert state.read_text() == text
 
 
 # train

@@ -164,7 +164,7 @@ def test_both_take_part_in_the_papers_tables(commands):
 
 
 def test_a_method_from_outside_needs_no_place_in_the_package(tmp_path, capsys):
-    example = Path(__file__).parents[2] / "examples" / "03_add_a_baseline.py"
+    example = Path(__file__).parents[2] / "examples" / "08_add_a_method.py"
     words = ["table1", "--profile", "smoke", "--jobs", "1", "--out", str(tmp_path), "--json"]
     words += ["--method", f"{example}:ReweighedClassifier", "--methods", "unconstrained"]
     assert main(["reproduce", *words, "--only", "compas"]) == 0

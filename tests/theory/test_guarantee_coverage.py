@@ -1,6 +1,6 @@
 """How often bounds miss the truth: exactly, by adding up the probabilities of all samples."""
 
-from itertools import permutations
+from itertools import permutations, product
 
 import numpy as np
 import pytest
@@ -49,6 +49,25 @@ def test_bounds_miss_no_more_often_than_they_may(ratio, name, rho):
             else:
                 miss = missed(found, lambda b, t=truth: b < t - 1e-9, n1, n2, q1, q2)
             assert miss <= ERROR
+
+
+@pytest.mark.parametrize("summed", [False, True])
+def test_gaps_of_both_labels_miss_no_more_often_than_they_may(summed):
+    """The larger of two gaps is tested at the full error, each part of a sum at half of it."""
+    sizes = ((9, 6), (7, 8))
+    error = ERROR / 2 if summed else ERROR
+    tables = [every_sample(*n, lambda c: bound(c, Contrast(), error=error)) for n in sizes]
+    combine = np.add if summed else np.maximum
+    found = combine.outer(*(table.ravel() for table in tables))
+    rates = list(product(RATES[1::2], repeat=2))
+    masses = [
+        [np.outer(*(binom.pmf(range(m + 1), m, q) for m, q in zip(n, pair, strict=True))).ravel()
+         for pair in rates]
+        for n in sizes
+    ]  # fmt: skip
+    for (first, mass_1), (second, mass_0) in product(*(zip(rates, m, strict=True) for m in masses)):
+        truth = combine(abs(first[0] - first[1]), abs(second[0] - second[1]))
+        assert mass_1 @ (found.reshape(len(mass_1), -1) < truth - 1e-9) @ mass_0 <= ERROR
 
 
 @pytest.mark.parametrize("ratio", [False, True])

@@ -4,6 +4,7 @@ import pytest
 import torch
 from scipy.optimize import minimize
 from scipy.special import expit, ndtr
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
 from fairsmooth import FairSmoothClassifier
@@ -307,3 +308,20 @@ def test_scores_beside_intervals_are_those_of_predict_proba(options):
     scores, intervals = model.predict_with_interval(data.X)
     np.testing.assert_array_equal(scores, model.predict_proba(data.X)[:, 1])
     np.testing.assert_array_equal(intervals, model.predict_interval(data.X))
+
+
+def test_linear_models_have_weights_as_scikit_learn_has_them():
+    data = make_biased(n_samples=300, random_state=0)
+    clf = FairSmoothClassifier(sigma=0.0).fit(
+        data.X, data.y, sensitive_features=data.sensitive_features
+    )
+    logits = data.X.to_numpy() @ clf.coef_.T + clf.intercept_
+    scores = clf.predict_proba(data.X)[:, [1]]
+    np.testing.assert_allclose(np.log(scores / (1.0 - scores)), logits, atol=1e-9)
+    assert clf.coef_.shape == (1, data.X.shape[1])
+    network = FairSmoothClassifier(hidden_layer_sizes=(2,), max_iter=1, random_state=0)
+    with pytest.warns(ConvergenceWarning):
+        network.fit(data.X, data.y, sensitive_features=data.sensitive_features)
+    with pytest.raises(AttributeError, match="Expected a linear model for coef_"):
+        _ = network.coef_
+    assert not hasattr(network, "intercept_")

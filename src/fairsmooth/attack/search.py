@@ -48,8 +48,8 @@ def attack(
 
     Maximises :math:`|N(W^*)(x) - N(W_k)(x)|` over ``x`` for every group ``k``. For a linear
     model the whole space is solved by branch and bound, which also proves how large the
-    supremum is at most; it takes a few hundredths of a second. Networks, and boxes, are
-    searched by gradient ascent from many starts through exact smoothing, round after
+    supremum is at most; it takes a few hundredths of a second. Networks, calibrated scores, and
+    boxes, are searched by gradient ascent from many starts through exact smoothing, round after
     round. What is found is a gap that occurs, so the supremum lies between it and the bound.
 
     Parameters
@@ -100,7 +100,8 @@ def hunts_on(target: Target, box: Box | None) -> Iterator[Hunt]:
     """Return for every group a hunt in the whole space, and one in the box if there is one."""
     for position in range(len(target.groups)):
         directions = torch.as_tensor(_directions(target, position))
-        if target.network.hidden_layer_sizes or target.sigma == 0.0:
+        searched = target.network.hidden_layer_sizes or target.calibration is not None
+        if searched or target.sigma == 0.0:
             free = Unbounded(target.network.n_features, _effort(target).log_largest)
             yield Pursuit("unbounded", _search(target, position, free, directions))
         else:

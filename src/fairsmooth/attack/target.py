@@ -11,9 +11,12 @@ from torch import Tensor
 from fairsmooth._types import Floats
 from fairsmooth.core import outward
 from fairsmooth.core.architecture import Network
+from fairsmooth.core.calibration import Calibration
 from fairsmooth.core.certificate import certify
 from fairsmooth.core.smoothing.exact import is_exact, smooth_with_error
 from fairsmooth.exceptions import InputError
+
+_EDGE = 2.0**-53
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,6 +37,8 @@ class Target:
         Turns logits into scores.
     groups : tuple
         Labels of the groups.
+    calibration : Calibration, optional
+        The map that every score goes through; gaps and bounds are those after it.
 
     Examples
     --------
@@ -49,6 +54,7 @@ class Target:
     sigma: float
     link: str
     groups: tuple[Hashable, ...]
+    calibration: Calibration | None = None
 
     def __post_init__(self) -> None:
         if not is_exact(self.network):
@@ -81,8 +87,23 @@ class Target:
         scores, errors = smooth_with_error(
             self.network, torch.as_tensor(pair), X, sigma=self.sigma, link=self.link
         )
-        rounding = sum(self._rounding(weights) for weights in pair)
-        return (scores[0] - scores[1]).abs(), errors.sum(0) + rounding
+        rounding = torch.tensor([[self._rounding(weights)] for weights in pair])
+        scores, errors = self._calibrated(scores, errors + rounding)
+        return (scores[0] - scores[1]).abs(), errors.sum(0)
+
+    def _calibrated(self, scores: Tensor, errors: Tensor) -> tuple[Tensor, Tensor]:
+        """Return scores after the map, and how far their errors reach through it."""
+        if self.calibration is None:
+            return scores, errors
+        inside = scores.detach().numpy()
+        low, high = (np.clip(inside + sign * errors.numpy(), 0.0, 1.0) for sign in (-1.0, 1.0))
+        lowest, highest = self.calibration.outward(low, high)
+        # Away from 0 and 1, where the quantile has no slope to climb along.
+        quantile = torch.special.ndtri(scores.clamp(_EDGE, 1.0 - _EDGE))
+        mapped = torch.special.ndtr(self.calibration.slope * quantile + self.calibration.offset)
+        middle = mapped.detach().numpy()
+        reach = np.maximum(highest - middle, middle - lowest)
+        return mapped, torch.as_tensor(np.maximum(reach, 0.0))
 
     def _rounding(self, weights: Floats) -> float:
         if self.sigma == 0.0:  # the bound is 1 then, or the weights are equal and so are their sums
@@ -92,7 +113,7 @@ class Target:
 
     def bound(self, position: int) -> float:
         """Return the certificate's bound for one group, rounded outward."""
-        return outward.total_variation_up(self._radius(position), self.sigma)
+        return outward.total_variation_up(self._radius(position), self._noise)
 
     def paper_bound(self) -> float:
         """Return the bound of Theorem 2, rounded outward."""
@@ -100,9 +121,17 @@ class Target:
 
     @cached_property
     def _paper_bound(self) -> float:
-        epsilon = certify(self.group_parameters, sigma=self.sigma).epsilon
+        epsilon = certify(self.group_parameters, sigma=self.sigma, slope=self._slope).epsilon
         radii = [self._radius(position) for position in range(len(self.groups))]
-        return max(epsilon, *(outward.lipschitz_up(radius, self.sigma) for radius in radii))
+        return max(epsilon, *(outward.lipschitz_up(radius, self._noise) for radius in radii))
+
+    @property
+    def _slope(self) -> float:
+        return 1.0 if self.calibration is None else self.calibration.slope
+
+    @property
+    def _noise(self) -> float:
+        return outward.quotient_down(self.sigma, self._slope)
 
     def _radius(self, position: int) -> float:
         return outward.norm_up(self.group_parameters[position] - self.parameters)

@@ -2,14 +2,44 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-from fairsmooth.classifier import GroupClassifier
+if TYPE_CHECKING:
+    from fairsmooth.classifier import GroupClassifier
 
 Parameters = Mapping[str, Any]
 
 DEMOGRAPHIC_PARITY: Parameters = {"notion": "demographic_parity"}
 EQUALIZED_ODDS: Parameters = {"notion": "equalized_odds"}
+
+
+@dataclass(frozen=True)
+class FromModule:
+    """Builds estimators of a class that is imported when the first one is built.
+
+    What a method needs takes seconds to import, and whoever only lists methods needs none of it.
+
+    Attributes
+    ----------
+    module : str
+        The module, by its full name.
+    class_name : str
+        The class in it.
+
+    Examples
+    --------
+    >>> FromModule("fairsmooth.estimator", "FairSmoothClassifier")(sigma=0.5)
+    FairSmoothClassifier(sigma=0.5)
+    """
+
+    module: str
+    class_name: str
+
+    def __call__(self, **options: Any) -> "GroupClassifier":
+        """Return an unfitted estimator."""
+        found: GroupClassifier = getattr(import_module(self.module), self.class_name)(**options)
+        return found
 
 
 @dataclass(frozen=True)
@@ -23,7 +53,8 @@ class Method:
     label : str
         Name as the paper prints it.
     estimator : callable
-        Called with keyword arguments, returns an unfitted estimator.
+        Called with keyword arguments, returns an unfitted estimator: the class, or
+        :class:`FromModule`, which loads nothing until then.
     reference : str
         Where the method was published.
     optimises : str
@@ -48,7 +79,7 @@ class Method:
 
     name: str
     label: str
-    estimator: Callable[..., GroupClassifier]
+    estimator: Callable[..., "GroupClassifier"]
     reference: str
     optimises: str
     notions: str = "none"
@@ -59,7 +90,7 @@ class Method:
     fixed: Parameters = field(default_factory=dict, hash=False)
     quick: Parameters = field(default_factory=dict, hash=False)
 
-    def build(self, parameters: Parameters, *, seed: int, quick: bool) -> GroupClassifier:
+    def build(self, parameters: Parameters, *, seed: int, quick: bool) -> "GroupClassifier":
         """Return an unfitted estimator; ``parameters`` win over everything but the seed."""
         chosen = {**self.fixed, **(self.quick if quick else {}), **parameters}
         return self.estimator(**chosen, random_state=seed)
@@ -71,7 +102,8 @@ def vary(name: str, *values: Any) -> tuple[Parameters, ...]:
 
 
 def by_notion(
-    first: Parameters, second: Parameters, name: str, *values: Any
+    name: str, *values: Any, first: Parameters = DEMOGRAPHIC_PARITY
 ) -> tuple[Parameters, ...]:
-    """Return two candidates, one per notion, for every value of a parameter."""
+    """Return two candidates, parity and equalized odds, for every value of a parameter."""
+    second = EQUALIZED_ODDS if first is DEMOGRAPHIC_PARITY else DEMOGRAPHIC_PARITY
     return tuple({**notion, name: value} for value in values for notion in (first, second))

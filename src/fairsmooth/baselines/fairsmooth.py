@@ -3,9 +3,9 @@
 from functools import partial
 from typing import Any
 
-from fairsmooth.baselines._base import Method, vary
-from fairsmooth.estimator import FairSmoothClassifier
+from fairsmooth.baselines._base import FromModule, Method, vary
 
+_CLASSIFIER = FromModule("fairsmooth.estimator", "FairSmoothClassifier")
 _REFERENCE = "Jin et al., Input-agnostic Certified Group Fairness, ICML 2022"
 # Rows are encoded to 0 and 1, models are linear, smoothing is exact. The experiments do not ask
 # for the tying cost, so the second training that it needs is left out.
@@ -19,7 +19,7 @@ METHODS = (
     Method(
         name="fairsmooth",
         label="FairSmooth",
-        estimator=FairSmoothClassifier,
+        estimator=_CLASSIFIER,
         reference=_REFERENCE,
         optimises="accuracy of smoothed group classifiers, tied to each other",
         notions="the certificate",
@@ -37,7 +37,7 @@ METHODS = (
     Method(
         name="fairsmooth_s",
         label="FairSmooth-S",
-        estimator=partial(FairSmoothClassifier, alpha=0.0),
+        estimator=partial(_CLASSIFIER, alpha=0.0),
         reference=f"{_REFERENCE}, smoothing only",
         optimises="accuracy of smoothed group classifiers, without the tie",
         notions="the certificate",
@@ -48,7 +48,7 @@ METHODS = (
     Method(
         name="fairsmooth_d",
         label="FairSmooth-D",
-        estimator=partial(FairSmoothClassifier, sigma=0.0),
+        estimator=partial(_CLASSIFIER, sigma=0.0),
         reference=f"{_REFERENCE}, disparity term only",
         optimises="accuracy of group classifiers tied to each other, without smoothing",
         grid=vary("alpha", 0.25, 1.0, 0.5, 1.5, 0.75, 1.25),
@@ -58,7 +58,7 @@ METHODS = (
         name="fairsmooth_parity",
         label="FairSmooth + parity term (extension)",
         estimator=partial(
-            FairSmoothClassifier,
+            _CLASSIFIER,
             sigma=1.0,
             alpha=0.25,
             parity="both",

@@ -173,18 +173,18 @@ def _require_targets(
 def _write(done: _Done, report: Path | None, csv: Path | None, *, title: str) -> None:
     from fairsmooth._atomic import write_bytes
     from fairsmooth.cli.output import say
-    from fairsmooth.reporting.report import write_report
+    from fairsmooth.reporting.report import render_report
 
     if report is not None:
         model = done.model
-        write_report(
-            report,
-            title=title,
-            certificate=None if model is None else model.certificate,
-            audit=done.audit,
+        page = render_report(
+            title,
+            None if model is None else model.certificate,
+            done.audit,
             provenance=None if model is None else model.provenance,
             standard=done.standard,
         )
+        write_bytes(report, page.encode())
         say(f"Wrote {report}.")
     if csv is not None and done.standard is not None:
         write_bytes(csv, done.standard.to_csv().encode())

@@ -5,7 +5,7 @@ from typing import Any
 
 from fairsmooth.cli.documents import read_document
 from fairsmooth.exceptions import InputError
-from fairsmooth.verify import Check, GuaranteeVerification, verify_guarantee
+from fairsmooth.verify import Check, GuaranteeVerification, Verification, verify_guarantee
 
 
 def read_guarantee(path: Path) -> dict[str, Any]:
@@ -33,6 +33,17 @@ def confirm_guarantee(
         checks.append(found)
     verified = verify_guarantee(plain, counts=counts)
     return GuaranteeVerification((*checks, *verified.checks), verified.trusted)
+
+
+def verdict_on_guarantee(plain: dict[str, Any], found: Verification) -> str:
+    """Return the last line about a guarantee: what its checks say, and no more."""
+    if found.failures:
+        return "The guarantee does NOT hold."
+    if found.undecided:
+        return "The guarantee could not be checked: give its safety rows with --data."
+    if not plain["holds"]:
+        return "What the guarantee states is right: its limits are NOT guaranteed."
+    return "The guarantee holds."
 
 
 def _about_the_model(facts: dict[str, Any], model: Path) -> Check:

@@ -55,18 +55,18 @@ def command(
 
 
 def _write(fitted: "Fitted", folder: Path, *, title: str) -> None:
-    from fairsmooth._atomic import ensure_folder
+    from fairsmooth._atomic import ensure_folder, write_bytes
     from fairsmooth.data.files import write_chunks
-    from fairsmooth.reporting.report import write_report
+    from fairsmooth.reporting.report import render_report
 
     ensure_folder(folder)
     fitted.model.save(folder / "model.safetensors")
     write_chunks(folder / "test.csv", [fitted.test])
-    write_report(
-        folder / "report.html",
-        title=title,
-        certificate=fitted.model.certificate,
-        audit=fitted.audit,
+    page = render_report(
+        title,
+        fitted.model.certificate,
+        fitted.audit,
         provenance=fitted.model.provenance,
         held_out=True,
     )
+    write_bytes(folder / "report.html", page.encode())

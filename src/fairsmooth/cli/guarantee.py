@@ -203,7 +203,7 @@ def _planned(
     limits: "Limits", shift: "Shift | None", rates: str | None, shares: str | None
 ) -> dict[str, int | None]:
     """Plan from expected rates alone, before any row exists."""
-    from fairsmooth.guarantees.planning import rows_needed
+    from fairsmooth.guarantees.enough_rows import rows_needed
     from fairsmooth.guarantees.quantities import QUANTITIES
 
     if rates is None:

@@ -97,12 +97,12 @@ class Wanted:
             return cls()
         return cls(limits_of(gap, odds, ratio, confidence), parse_shift(shift), aim)
 
-    def refuse_beside(self, parity: str | None, weight: float | None) -> None:
-        """Refuse a parity term that the search would choose itself."""
-        if self.limits is not None and (parity is not None or weight is not None):
+    def refuse_beside(self, *parity: object) -> None:
+        """Refuse a parity term, weight or limits that the search would choose itself."""
+        if self.limits is not None and any(given is not None for given in parity):
             raise InputError(
                 "Expected the search to choose the parity term, got --parity beside a guarantee. "
-                "Leave out --parity and --parity-weight."
+                "Leave out --parity, --parity-weight and --parity-limits."
             )
 
 

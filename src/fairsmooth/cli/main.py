@@ -29,6 +29,8 @@ COMMANDS = {
     "guarantee": ("guarantee", "Bound the gaps between groups, proved for finite samples."),
     "monitor": ("monitor", "Watch the gaps of a rule in use, batch by batch."),
     "verify": ("verify", "Verify a model's certificate from its weights."),
+    "explain": ("explain", "Explain the decisions about rows of a table."),
+    "export": ("export", "Write a model for other runtimes (ONNX)."),
     "tune": ("tune", "Search for parameters that keep the limits you set."),
     "reproduce": ("reproduce", "Run experiments of the paper, beside the printed numbers."),
     "list": ("listing", "List datasets, methods or experiments."),

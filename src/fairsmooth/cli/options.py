@@ -2,7 +2,7 @@
 
 from itertools import pairwise
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -38,7 +38,11 @@ Ids = Annotated[
     typer.Option("--id", help="Column that names a row: not used, but carried along; repeatable."),
 ]
 Columns = Annotated[
-    str, typer.Option("--columns", help="What becomes of numbers: auto, binned or standardised.")
+    str,
+    typer.Option(
+        "--columns",
+        help="auto, binned, standardised, crossed (products too), forecasts or label-forecast.",
+    ),
 ]
 TestSize = Annotated[float, typer.Option("--test-size", help="Share of rows held out.")]
 Seed = Annotated[
@@ -87,6 +91,36 @@ def parse_widths(text: str) -> tuple[int, ...]:
             f"{n_weights:,}. Use narrower layers."
         )
     return widths
+
+
+def parse_threshold(text: str, *, guaranteed: bool = False) -> float | str:
+    """Read a threshold: a number, or how to choose one."""
+    if guaranteed and text != "0.5":
+        raise InputError(
+            f"Expected --threshold or a guarantee, got both (--threshold {text}): training to "
+            "a guarantee chooses its own."
+        )
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+def parity_settings(parity: str | None, weight: float | None, limits: str | None) -> dict[str, Any]:
+    """Return the classifier's settings: a term with a weight, or limits on decisions."""
+    if limits is None:
+        return {"parity": parity, "parity_weight": parity_weight_of(parity, weight)}
+    if weight is not None:
+        raise InputError("Expected --parity-weight or --parity-limits, got both.")
+    try:
+        selected, odds = (float(part) for part in limits.split(","))
+    except ValueError as error:
+        raise InputError(
+            "Expected --parity-limits to be two numbers, of selection rates and of equalized "
+            f"odds, such as 0.05,0.08, got {limits[:40]!r}."
+        ) from error
+    chosen = {"parity": parity or "both", "parity_solver": "decisions"}
+    return {**chosen, "parity_tolerance": (selected, odds)}
 
 
 def parity_weight_of(parity: str | None, weight: float | None) -> float:

@@ -93,7 +93,7 @@ def _run(
     selection: "Selection",
     jobs: int,
 ) -> None:
-    from fairsmooth.experiments import run
+    from fairsmooth.experiments import run_experiments
 
     with progress("planning") as update:
 
@@ -104,7 +104,7 @@ def _run(
                 description=f"{_time_left(state.seconds_left)} {state.label}",
             )
 
-        run(chosen, budget, store, selection=selection, n_jobs=jobs, report=show)
+        run_experiments(chosen, budget, store, selection=selection, n_jobs=jobs, report=show)
 
 
 def _time_left(seconds: float | None) -> str:

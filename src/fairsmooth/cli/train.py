@@ -23,7 +23,8 @@ from fairsmooth.cli.options import (
     Strict,
     TestSize,
     Unknown,
-    parity_weight_of,
+    parity_settings,
+    parse_threshold,
     parse_widths,
 )
 
@@ -54,6 +55,13 @@ def command(
         float | None,
         typer.Option("--parity-weight", help="Weight of the parity term; 0.25 if left out."),
     ] = None,
+    parity_limits: Annotated[
+        str | None,
+        typer.Option(
+            "--parity-limits",
+            help="Instead of a weight: limits on the gaps of decisions, DP and EO, as 0.05,0.08.",
+        ),
+    ] = None,
     group_weights: Annotated[
         str,
         typer.Option(
@@ -61,6 +69,13 @@ def command(
             help="Groups weigh by share of the rows (extension), or equal (the paper).",
         ),
     ] = "share",
+    threshold: Annotated[
+        str,
+        typer.Option(
+            "--threshold",
+            help="Decide positive above it: a number, accuracy, or rate:0.2 for a share of rows.",
+        ),
+    ] = "0.5",
     max_iter: Annotated[
         int | None, typer.Option("--max-iter", help="Most iterations or epochs.")
     ] = None,
@@ -98,9 +113,10 @@ def command(
     from fairsmooth.cli.targets import require_target
 
     wanted = Wanted.of(guarantee_dp, guarantee_eo, min_ratio, confidence, shift, aim)
-    wanted.refuse_beside(parity, parity_weight)
-    weight = parity_weight_of(parity, parity_weight)
+    wanted.refuse_beside(parity, parity_weight, parity_limits)
+    fairness = parity_settings(parity, parity_weight, parity_limits)
     widths = parse_widths(hidden)
+    decided_above = parse_threshold(threshold, guaranteed=wanted.limits is not None)
     require_target(output, inputs=[data])
     # What is wrong with the options is said before torch is loaded.
     from fairsmooth.cli.output import say
@@ -113,9 +129,9 @@ def command(
         link=link,
         sigma=sigma,
         alpha=alpha,
-        parity=parity,
-        parity_weight=weight,
+        **fairness,
         group_weights=group_weights,
+        threshold=decided_above,
         random_state=seed,
         max_iter=max_iter,
     )

@@ -60,6 +60,8 @@ def print_fitted(fitted: Fitted, json_output: bool, *, notes: Sequence[str] = ()
         print_json(fitted.summary())
         return
     print_lines(provenance.lines())
+    if fitted.parity_gaps is not None:
+        print_lines([f"{fitted.parity_gaps}."])
     print_certificate(fitted.model.certificate)
     if fitted.model.guarantee is not None:
         print_lines(str(fitted.model.guarantee).splitlines())

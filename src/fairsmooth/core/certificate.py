@@ -51,6 +51,9 @@ class Certificate:
         The largest of ``epsilon_by_group``.
     center : str
         How ``W*`` was made: "mean" (the paper) or "ball" (an extension).
+    slope : float
+        Slope ``a`` of the map :math:`\Phi(a\Phi^{-1}(p) + b)` that scores go through, 1 without
+        one. Every bound is that of :math:`\sigma/a` then.
 
     References
     ----------
@@ -67,6 +70,7 @@ class Certificate:
     epsilon_by_group: Mapping[Group, float]
     epsilon_linear_by_group: Mapping[Group, float]
     center: str = "mean"
+    slope: float = 1.0
 
     def interval(self, p: ArrayLike, group: Group) -> NDArray[np.float64]:
         r"""Bound a group's own score wherever the overall score is ``p``.
@@ -109,11 +113,12 @@ class Certificate:
         return np.stack([np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)], axis=-1)
 
     def shift(self, group: Group) -> float:
-        r"""Return an upper bound on :math:`r_k/\sigma`, the shift in standard deviations."""
+        r"""Return an upper bound on :math:`a r_k/\sigma`, the shift in standard deviations."""
         distance = self.distances[group]
         if distance == 0.0:
             return 0.0
-        return distance / self.sigma * (1.0 + 2.0**-50) if self.sigma > 0 else math.inf
+        sigma = outward.quotient_down(self.sigma, self.slope)
+        return distance / sigma * (1.0 + 2.0**-50) if sigma > 0 else math.inf
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data that JSON can hold; an infinite bound becomes ``None``."""
@@ -130,6 +135,7 @@ class Certificate:
                 _finite(self.epsilon_linear_by_group[g]) for g in self.groups
             ],
             "center": self.center,
+            **({} if self.slope == 1.0 else {"slope": self.slope}),
         }
 
     @classmethod
@@ -149,6 +155,7 @@ class Certificate:
                 epsilon=_number(plain["epsilon"]),
                 epsilon_tight=float(plain["epsilon_tight"]),
                 center=str(plain["center"]),
+                slope=float(plain.get("slope", 1.0)),
                 **by_group,
             )
         except (KeyError, TypeError, ValueError) as error:
@@ -169,6 +176,7 @@ def certify(
     groups: Sequence[Group] | None = None,
     center: str = "mean",
     parameters: ArrayLike | None = None,
+    slope: float = 1.0,
 ) -> Certificate:
     r"""Bound how far the overall classifier strays from each group's own.
 
@@ -194,6 +202,10 @@ def certify(
     parameters : array-like of shape (m,), optional
         The overall parameters, where they are known already: those of a model file.
         Distances are measured from them, whatever they are.
+    slope : float
+        Slope of the map that scores go through afterwards
+        (:class:`~fairsmooth.core.calibration.Calibration`); the bounds are those of
+        ``sigma / slope``.
 
     Returns
     -------
@@ -210,6 +222,7 @@ def certify(
     """
     stacked = _as_matrix(group_parameters)
     _validate.non_negative(sigma=sigma)
+    _validate.positive(slope=slope)
     _validate.one_of(CENTERS, center=center)
     labels: tuple[Group, ...] = tuple(groups) if groups is not None else tuple(range(len(stacked)))
     _validate.same_length(group_parameters=stacked, groups=labels)
@@ -218,11 +231,12 @@ def certify(
 
     middle = CENTERS[center](stacked) if parameters is None else _as_center(parameters, stacked)
     radii = outward.norms_up(stacked - middle).tolist()
-    linear = [outward.lipschitz_up(radius, sigma) for radius in radii]
-    tight = [outward.total_variation_up(radius, sigma) for radius in radii]
+    noise = outward.quotient_down(float(sigma), slope)
+    linear = [outward.lipschitz_up(radius, noise) for radius in radii]
+    tight = [outward.total_variation_up(radius, noise) for radius in radii]
     distance = outward.largest_distance_up(stacked)
     n_groups = len(stacked)
-    paper = outward.lipschitz_up(distance, sigma, share=(n_groups - 1) / n_groups)
+    paper = outward.lipschitz_up(distance, noise, share=(n_groups - 1) / n_groups)
     return Certificate(
         sigma=float(sigma),
         groups=labels,
@@ -236,6 +250,7 @@ def certify(
         epsilon_by_group={g: min(t, b) for g, t, b in zip(labels, tight, linear, strict=True)},
         epsilon_linear_by_group=dict(zip(labels, linear, strict=True)),
         center=center,
+        slope=float(slope),
     )
 
 

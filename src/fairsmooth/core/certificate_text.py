@@ -16,6 +16,11 @@ def in_words(certificate: "Certificate") -> list[str]:
         f"Fairness certificate, {len(c.groups)} groups, sigma = {c.sigma:g}, "
         f"{c.n_parameters} parameters.",
     ]
+    if c.slope != 1.0:
+        lines.append(
+            "Scores go through one fixed map, for everybody alike, whose slope is "
+            f"{c.slope:.4g}: the bounds are those of sigma / slope = {c.sigma / c.slope:.4g}."
+        )
     if c.sigma == 0 and c.epsilon > 0:
         lines.append("Nothing is certified: with sigma = 0 the classifiers are not smoothed.")
         return lines
@@ -36,6 +41,7 @@ def in_words(certificate: "Certificate") -> list[str]:
         "It does not say that the groups are treated alike: it bounds neither the difference of "
         "selection rates nor that of error rates between groups. Those are measured by the audit.",
         "It does not say that a group's own classifier is the best for that group: the groups "
-        "were trained with a tie between them. The audit reports what the tie cost.",
+        "were trained with a tie between them, and moving all of them alike changes no number "
+        "here: a common shift can give any rule any bound. The audit reports what both cost.",
     ]
     return lines

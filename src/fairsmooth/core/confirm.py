@@ -11,7 +11,7 @@ from fairsmooth.exceptions import InputError
 # error function of another C library may move it by as much again.
 ROUNDING = 1e-13
 _LEAST = 5e-324
-_FACTS = ("sigma", "groups", "n_parameters", "center")
+_FACTS = ("sigma", "groups", "n_parameters", "center", "slope")
 _SINGLE = ("max_distance", "epsilon", "epsilon_tight")
 _BY_GROUP = ("distances", "epsilon_by_group", "epsilon_linear_by_group")
 

@@ -8,6 +8,7 @@ the kernels that BLAS picks for a CPU can change a digit.
 """
 
 import math
+from collections.abc import Iterator
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from typing import Any
 
@@ -20,6 +21,8 @@ _UNIT = 2.0**-53
 # evaluated on an argument that is itself off by a few units: far above the
 # documented errors, far below anything a reader would see.
 _SLACK = 16 * _UNIT
+# Rows, or pairs of rows, that are compared at once.
+_BLOCK = 512
 _SQRT_2 = math.sqrt(2.0)
 _SQRT_2PI = math.sqrt(2.0 * math.pi)
 # From here on decimals say nothing: a float64 has no digits behind the point.
@@ -74,8 +77,34 @@ def largest_distance_up(points: Floats) -> float:
         return spread
     _, exponent = math.frexp(spread)
     scaled = np.ldexp(points, -exponent)
-    squared = max(_squares(scaled[i + 1 :] - scaled[i]).max() for i in range(len(points) - 1))
+    squared = max(_squares(scaled[i] - scaled[j]).max() for i, j in _far_pairs(scaled))
     return float(_widened(np.sqrt(squared), exponent, n_terms=points.shape[1]))
+
+
+def _far_pairs(points: Floats) -> Iterator[tuple[Any, Any]]:
+    r"""Yield numbers of rows in pairs, among them every pair that may be the farthest.
+
+    With offsets ``a`` and ``b`` from one row, of length at most ``L``,
+    :math:`|a|^2 + |b|^2 - 2 a\cdot b` in whatever order BLAS adds is within
+    :math:`4(m + 8)` units of :math:`L^2` of the squared distance, and what :func:`_squares`
+    makes of it within :math:`4\log_2 m + 8`. A pair that is less than the largest by twice
+    their sum cannot be the farthest; there the doubt is taken four times as large.
+    """
+    offsets = points - points[0]
+    lengths = np.einsum("ij,ij->i", offsets, offsets)
+    doubt = 16 * (points.shape[1] + 16) * _UNIT * float(lengths.max())
+
+    def rough(start: int) -> Floats:
+        part = slice(start, start + _BLOCK)
+        return lengths[part, None] + lengths - 2.0 * (offsets[part] @ offsets.T)
+
+    starts = range(0, len(points), _BLOCK)
+    least = max(float(rough(start).max()) for start in starts) - 2.0 * doubt
+    for start in starts:
+        first, second = np.nonzero(np.triu(rough(start) >= least, k=start + 1))
+        for some in range(0, len(first), _BLOCK):
+            part = slice(some, some + _BLOCK)
+            yield first[part] + start, second[part]
 
 
 def _squares(vectors: Floats) -> Floats:
@@ -89,6 +118,19 @@ def _widened(norms: Floats, exponents: Any, *, n_terms: int) -> Floats:
     with np.errstate(over="ignore"):  # a norm outside the range is infinite: no bound
         # Below the normal range the relative argument fails; one step up covers it.
         return np.nextafter(np.ldexp(norms * margin, exponents), np.inf)
+
+
+def quotient_down(value: float, divisor: float) -> float:
+    """Return at most ``value / divisor`` for positive numbers; exactly ``value`` for 1.
+
+    Examples
+    --------
+    >>> quotient_down(0.5, 1.0), quotient_down(1.0, 3.0) < 1.0 / 3.0
+    (0.5, True)
+    """
+    if divisor == 1.0 or value == 0.0:
+        return value
+    return math.nextafter(value / divisor, 0.0)
 
 
 def lipschitz_up(distance: float, sigma: float, *, share: float = 1.0) -> float:

@@ -1,7 +1,8 @@
 """A fitted model as one object that nothing changes any more."""
 
+import math
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -9,9 +10,11 @@ import numpy as np
 from fairsmooth._types import Floats
 from fairsmooth.core.architecture import Network
 from fairsmooth.core.build import AnyNetwork
+from fairsmooth.core.calibration import Calibration
 from fairsmooth.core.certificate import Certificate, certify
 from fairsmooth.core.few_rows import FEW, few_linear_scores
 from fairsmooth.core.parameters import CENTERS
+from fairsmooth.core.rows import Rows
 from fairsmooth.core.smoothing import smooth_probability
 from fairsmooth.exceptions import InputError
 
@@ -41,7 +44,9 @@ class FittedRule:
     threshold : float
         Scores above it are decided positive.
     certificate : Certificate
-        Of ``group_parameters``.
+        Of ``group_parameters``, and of the slope of the calibration.
+    calibration : Calibration or None
+        The map that every smooth score goes through, overall and groups' own.
     """
 
     architecture: AnyNetwork
@@ -55,6 +60,7 @@ class FittedRule:
     center: str
     threshold: float
     certificate: Certificate
+    calibration: Calibration | None = None
 
     @classmethod
     def of(
@@ -68,10 +74,12 @@ class FittedRule:
     ) -> "FittedRule":
         """Average the groups' parameters, certify the average, and freeze it all.
 
-        ``options`` are ``sigma``, ``link``, ``smoothing``, ``n_draws``, ``center`` and
-        ``threshold``.
+        ``options`` are ``sigma``, ``link``, ``smoothing``, ``n_draws``, ``center``,
+        ``threshold`` and ``calibration``.
         """
         stacked = read_only(group_parameters)
+        calibration = options.get("calibration")
+        slope = 1.0 if calibration is None else calibration.slope
         sigma, center = float(options.pop("sigma")), str(options.pop("center"))
         return cls(
             architecture=architecture,
@@ -82,12 +90,23 @@ class FittedRule:
             ),
             sigma=sigma,
             center=center,
-            certificate=certify(stacked, sigma=sigma, groups=groups, center=center),
+            certificate=certify(stacked, sigma=sigma, groups=groups, center=center, slope=slope),
             **options,
         )
 
-    def scores(self, X: Floats, parameters: Floats) -> Floats:
-        """Return the smooth score of every row, for the overall or a group's parameters."""
+    def scores(self, X: Floats | Rows, parameters: Floats) -> Floats:
+        """Return the score of every row, for the overall or a group's parameters."""
+        smooth = self.smooth_scores(X, parameters)
+        return smooth if self.calibration is None else self.calibration.apply(smooth)
+
+    def smooth_scores(self, X: Floats | Rows, parameters: Floats) -> Floats:
+        """Return the smooth score of every row, before calibration."""
+        if isinstance(X, Rows):
+            if self._linear and len(X):
+                rule, parameters, X = self._in_a_plane(X, parameters)
+                return rule.smooth_scores(X, parameters)
+            pieces = (self.smooth_scores(x, parameters) for x in X.dense_pieces())
+            return np.concatenate([np.empty(0), *pieces])
         scores = None
         if self._has_short_way(X):
             scores = few_linear_scores(parameters, X, sigma=self.sigma, link=self.link)
@@ -95,17 +114,28 @@ class FittedRule:
             scores = self._smooth(X, parameters)
         return _numbers(scores)
 
-    def scores_and_intervals(self, X: Floats) -> tuple[Floats, Floats]:
+    def scores_and_intervals(self, X: Floats | Rows) -> tuple[Floats, Floats]:
         """Return the overall score of every row, and the certified interval of every group's own.
 
         Of shapes (n,) and (n, K, 2); every row is smoothed once, where one way of
         smoothing gives both.
         """
+        if isinstance(X, Rows):
+            if self._linear and len(X):
+                rule, _, X = self._in_a_plane(X, self.parameters)
+                return rule.scores_and_intervals(X)
+            parts = [self.scores_and_intervals(piece) for piece in X.dense_pieces()]
+            empty = np.empty(0), np.empty((0, len(self.certificate.groups), 2))
+            found, ends = zip(empty, *parts, strict=True)
+            return np.concatenate(found), np.concatenate(ends)
         scores, computed = self._smooth(X, self.parameters, return_interval=True)
-        if self._has_short_way(X) or self._intervals_have_their_own_draws:
-            scores = self.scores(X, self.parameters)  # to the last digit
         _numbers(scores)
         low, high = np.clip(computed, 0.0, 1.0).T
+        if self.calibration is not None:
+            scores = self.calibration.apply(scores)
+            low, high = self.calibration.outward(low, high)
+        if self._has_short_way(X) or self._intervals_have_their_own_draws:
+            scores = self.scores(X, self.parameters)  # to the last digit
         certificate = self.certificate
         by_group = [
             np.column_stack(
@@ -115,10 +145,47 @@ class FittedRule:
         ]
         return scores, np.stack(by_group, axis=1)
 
-    def _has_short_way(self, X: Floats) -> bool:
+    def warm_start(self, known: Any, new: Any, rows: Rows) -> Floats:
+        """Return where the next training may begin; refuse other groups, labels or columns.
+
+        ``known`` and ``new`` are the groups and labels of the last training and of this one.
+        """
         network = self.architecture
-        linear = isinstance(network, Network) and not network.hidden_layer_sizes
-        return linear and len(X) <= FEW and self.smoothing in ("auto", "exact")
+        columns = network.n_features if isinstance(network, Network) else rows.shape[1]
+        alike = known[0] == new[0] and np.array_equal(known[1], new[1])
+        if not alike or columns != rows.shape[1]:
+            raise InputError(
+                "Expected the groups, labels and columns of the last fit with warm_start=True, "
+                f"got others: {rows.shape[1]} columns, groups {list(new[0])}. "
+                "Set warm_start=False."
+            )
+        return self.group_parameters
+
+    @property
+    def _linear(self) -> bool:
+        network = self.architecture
+        return isinstance(network, Network) and not network.hidden_layer_sizes
+
+    def _in_a_plane(self, X: Rows, parameters: Floats) -> "tuple[FittedRule, Floats, Floats]":
+        r"""Return a linear rule of two columns with the same scores, its parameters and rows.
+
+        The score depends on :math:`w \cdot x` and :math:`\lVert x\rVert` alone, and so is that
+        of the row's part along ``w`` and its length across. Rows that are too long to be squared
+        are given as they are.
+        """
+        weights = np.append(parameters[:-1], 0.0)
+        length = float(np.linalg.norm(weights))
+        along, squares = X.logits(weights), X.squared_norms()
+        if not (math.isfinite(length) and np.isfinite(along).all() and np.isfinite(squares).all()):
+            return self, parameters, X.toarray()
+        along = along / length if length else along
+        across = np.sqrt(np.maximum(squares - along**2, 0.0))
+        turned = np.array([length, 0.0, parameters[-1]])
+        rule = replace(self, architecture=Network(2), parameters=read_only(turned))
+        return rule, turned, np.column_stack([along, across])
+
+    def _has_short_way(self, X: Floats) -> bool:
+        return self._linear and len(X) <= FEW and self.smoothing in ("auto", "exact")
 
     @property
     def _intervals_have_their_own_draws(self) -> bool:
@@ -144,62 +211,6 @@ class FittedRule:
         for name, value in state.items():
             frozen = read_only(value) if name in _ARRAYS and value is not None else value
             object.__setattr__(self, name, frozen)
-
-
-class RuleHolder:
-    """An estimator whose fitted attributes are those of its rule, and read-only as it is."""
-
-    rule_: FittedRule
-
-    @property
-    def group_parameters_(self) -> Floats:
-        """Each group's own parameters, read-only."""
-        return self._fitted.group_parameters
-
-    @property
-    def parameters_(self) -> Floats:
-        """The overall parameters, read-only."""
-        return self._fitted.parameters
-
-    @property
-    def free_group_parameters_(self) -> Floats | None:
-        """The groups' parameters trained without the tie, read-only."""
-        return self._fitted.free_group_parameters
-
-    @property
-    def certificate_(self) -> Certificate:
-        """The certificate of ``group_parameters_``."""
-        return self._fitted.certificate
-
-    @property
-    def architecture_(self) -> AnyNetwork:
-        """The base classifier."""
-        return self._fitted.architecture
-
-    @property
-    def threshold_(self) -> float:
-        """The decision threshold."""
-        return self._fitted.threshold
-
-    @threshold_.setter
-    def threshold_(self, threshold: float) -> None:
-        # Whoever installs parameters with set_parameters may choose the threshold before.
-        if hasattr(self, "rule_"):
-            raise AttributeError(
-                "Expected threshold_ to stay as it was when fitted, got a new value. "
-                "Set threshold= and fit again, or compare predict_proba with another number."
-            )
-        self._chosen_threshold = float(threshold)
-
-    @property
-    def _fitted(self) -> FittedRule:
-        if "rule_" not in vars(self):
-            raise AttributeError(f"This {type(self).__name__} is not fitted yet.")
-        return self.rule_
-
-    def __sklearn_is_fitted__(self) -> bool:
-        """Tell scikit-learn that only a finished training counts."""
-        return "rule_" in vars(self)
 
 
 def read_only(array: Floats) -> Floats:

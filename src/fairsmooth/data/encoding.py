@@ -1,7 +1,7 @@
 """Tables of numbers and categories, turned into numbers by rules learned from training rows."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -9,17 +9,17 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from fairsmooth import _validate
-from fairsmooth.data.columns import RULES, Categories, Codes, DatePart, Rule
-from fairsmooth.data.columns.faults import reasons, refusal, unscorable
+from fairsmooth._types import Floats
+from fairsmooth.core.rows import CodedRows
+from fairsmooth.data.columns import RULES, Categories, DatePart, Rule
+from fairsmooth.data.columns.coding import CodedWriter, void_rows
+from fairsmooth.data.columns.faults import Fault, refusal, told, unscorable
 from fairsmooth.data.columns.learning import Settings, learn_column
 from fairsmooth.data.frames import as_frame, refuse_repeats
 from fairsmooth.exceptions import InputError
 
 NUMERIC = ("binned", "standardised")
 UNKNOWN = ("error", "ignore")
-
-# A rule, the column it was given, the codes, and the rows that have none.
-_Faults = tuple[Rule, pd.Series, Codes, NDArray[np.bool_]]
 
 
 @dataclass(frozen=True)
@@ -153,8 +153,19 @@ class TableEncoder:
         """Names of the columns that :meth:`transform` returns."""
         return [name for rule in self.rules for name in rule.feature_names]
 
+    @property
+    def bounds(self) -> tuple[Floats, Floats] | None:
+        """The least and the largest value of every feature, if all of them are indicators."""
+        width = len(self.feature_names)
+        return (np.zeros(width), np.ones(width)) if self.numeric == "binned" else None
+
+    def with_unknown(self, unknown: str) -> "TableEncoder":
+        """Return the same rules, doing something else with a category not seen in training."""
+        _validate.one_of(UNKNOWN, unknown=unknown)
+        return replace(self, unknown=unknown)
+
     def transform(self, frame: Any, *, offset: int = 0) -> pd.DataFrame:
-        """Encode rows, all of them or none.
+        """Encode rows, all of them or none, with every indicator spelt out.
 
         Parameters
         ----------
@@ -175,6 +186,10 @@ class TableEncoder:
             value where training had none, or, with ``unknown="error"``, a category
             that training did not have.
         """
+        return self._spelt_out(frame, self.encode(frame, offset=offset))
+
+    def encode(self, frame: Any, *, offset: int = 0) -> CodedRows:
+        """Encode rows as :meth:`transform` does, but keep one small number per column and row."""
         encoded, faults = self._encode(frame)
         if faults:
             rule, column, codes, _ = faults[0]
@@ -184,45 +199,37 @@ class TableEncoder:
     def transform_rows(self, frame: Any) -> tuple[pd.DataFrame, NDArray[np.object_]]:
         """Encode the rows that can be, and say why the others cannot.
 
-        Returns
-        -------
-        DataFrame of float64, shape (n_rows, n_features)
-            As from :meth:`transform`; rows that cannot be encoded are zeros.
-        ndarray of object, shape (n_rows,)
-            None, or the reasons in one line.
+        Of the rows as from :meth:`transform` those that cannot be encoded are zeros; the second
+        part has None for every row, or the reasons in one line.
         """
-        encoded, faults = self._encode(frame)
-        told = np.full(len(encoded), None, dtype=object)
-        for rule, column, codes, bad in faults:
-            rows = np.flatnonzero(bad)
-            for row, reason in zip(rows, reasons(rule, column, codes, rows), strict=True):
-                if told[row] is None:
-                    told[row] = reason
-                elif reason not in told[row]:  # all parts of a date say the same
-                    told[row] += f"; {reason}"
-        lost = np.array([reason is not None for reason in told], dtype=bool)
-        if lost.any():
-            encoded = encoded.mask(np.broadcast_to(lost[:, None], encoded.shape), 0.0)
-        return encoded, told
+        encoded, lines = self.encode_rows(frame)
+        return self._spelt_out(frame, encoded), lines
 
-    def _encode(self, frame: Any) -> tuple[pd.DataFrame, list[_Faults]]:
-        table = _by_name(frame, self.text_columns)
-        for name in self.columns:
-            _validate.known_column(name, table, where="the table")
-        names = self.feature_names
-        n_rows = len(next(iter(table.values())))
-        out = np.zeros((n_rows, len(names)))
-        faults: list[_Faults] = []
-        start = 0
+    def encode_rows(self, frame: Any) -> tuple[CodedRows, NDArray[np.object_]]:
+        """Encode rows as :meth:`transform_rows` does, but keep codes as :meth:`encode` does."""
+        encoded, faults = self._encode(frame)
+        lines = told(faults, len(encoded))
+        lost = np.array([line is not None for line in lines], dtype=bool)
+        return (void_rows(encoded, lost) if faults else encoded), lines
+
+    def _encode(self, frame: Any) -> tuple[CodedRows, list[Fault]]:
+        table = by_name(self, frame)
+        writer = CodedWriter.of(self.rules, n_rows=len(next(iter(table.values()))))
+        faults: list[Fault] = []
         for rule in self.rules:
-            stop = start + len(rule.feature_names)
-            codes = rule.write(table[rule.name], out[:, start:stop])
+            codes = writer.write(rule, table[rule.name])
             bad = unscorable(rule, codes, self.unknown)
             if bad.any():
                 faults.append((rule, table[rule.name], codes, bad))
-            start = stop
+        return writer.rows(), faults
+
+    def _spelt_out(self, frame: Any, encoded: CodedRows) -> pd.DataFrame:
         index = frame.index if isinstance(frame, pd.DataFrame) else None
-        return pd.DataFrame(out, index=index, columns=names, copy=False), faults
+        return pd.DataFrame(encoded.toarray(), index=index, columns=self.feature_names, copy=False)
+
+    def tensors(self) -> dict[str, Floats]:
+        """Return what a file must hold of it as arrays: nothing."""
+        return {}
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data that JSON can hold."""
@@ -279,8 +286,12 @@ def _key(rule: Rule) -> str:
     return f"{rule.name} {rule.part}" if isinstance(rule, DatePart) else rule.name
 
 
-def _by_name(frame: Any, text: list[str]) -> dict[str, Any]:
-    """Return the columns of any table; rules read whatever kind of values they hold."""
+def by_name(encoder: TableEncoder, frame: Any) -> dict[str, Any]:
+    """Return the columns of any table, whatever kind of values they hold; none may be missing."""
+    text = encoder.text_columns
     table = frame if isinstance(frame, pd.DataFrame) else as_frame(frame, text=text)
     refuse_repeats([str(name) for name in table.columns])
-    return {str(name): table.iloc[:, place] for place, name in enumerate(table.columns)}
+    columns = {str(name): table.iloc[:, place] for place, name in enumerate(table.columns)}
+    for name in encoder.columns:
+        _validate.known_column(name, columns, where="the table")
+    return columns

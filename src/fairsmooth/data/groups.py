@@ -11,6 +11,9 @@ from numpy.typing import NDArray
 from fairsmooth.data.values import normal_text
 from fairsmooth.exceptions import GroupError, InputError
 
+# What pandas calls columns of Python objects that hold such numbers.
+_FLOATING = ("floating", "mixed-integer-float", "decimal")
+
 
 @dataclass(frozen=True)
 class Groups:
@@ -57,11 +60,24 @@ def encode_groups(sensitive_features: Any, *, n_rows: int) -> Groups:
             f"got {len(frame)}."
         )
     _reject_missing(frame)
+    for position in range(frame.shape[1]):
+        refuse_probabilities(frame.iloc[:, position])
     codes, labels = _factorize(frame)
     order = sorted(range(len(labels)), key=lambda k: str(labels[k]))
     rank = np.empty(len(order), dtype=np.intp)
     rank[order] = np.arange(len(order))
     return Groups(tuple(labels[k] for k in order), rank[codes])
+
+
+def some_rows(sensitive_features: Any, used: Any) -> Any:
+    """Return the sensitive columns of the rows that are used, a slice or a mask."""
+    if isinstance(used, slice) or sensitive_features is None:
+        return sensitive_features
+    if len(sensitive_features) != len(used):
+        return sensitive_features  # refused by its length
+    if isinstance(sensitive_features, pd.DataFrame | pd.Series):
+        return sensitive_features.iloc[np.flatnonzero(used)]
+    return np.asarray(sensitive_features)[used]
 
 
 def match_groups(sensitive_features: Any, labels: tuple[Hashable, ...], *, n_rows: int) -> Groups:
@@ -127,6 +143,27 @@ def _as_frame(sensitive_features: Any) -> pd.DataFrame:
             f"got an array of shape {array.shape}."
         )
     return pd.DataFrame(array)
+
+
+def refuse_probabilities(column: pd.Series) -> None:
+    """Refuse numbers that are not whole in place of groups.
+
+    Probabilities of belonging to a group (BISG and the like) are no groups: every
+    certificate and gap here is about people whose group is known. A gap between rows weighed or
+    cut by such probabilities can have the wrong size and even the wrong sign (Chen et al., 2019).
+    """
+    kind = pd.api.types.infer_dtype(column, skipna=True) if column.dtype == object else ""
+    if not (pd.api.types.is_float_dtype(column.dtype) or kind in _FLOATING):
+        return
+    values = column.to_numpy(np.float64, na_value=np.nan)
+    broken = values[np.isfinite(values) & (values != np.floor(values))]
+    if len(broken):
+        raise GroupError(
+            "Expected the group of every row, got numbers that are not whole "
+            f"({', '.join(f'{value:g}' for value in np.unique(broken)[:3])}). Probabilities of "
+            "belonging to a group are no groups: gaps computed from them can be wrong in size and "
+            "sign. Give each row its group; cut a quantity into bands, as in age:4."
+        )
 
 
 def _reject_missing(frame: pd.DataFrame) -> None:

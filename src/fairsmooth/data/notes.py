@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from fairsmooth.core.labels import group_text
 from fairsmooth.data.kinds import kind_of
@@ -122,8 +123,14 @@ def _one_to_one(name: str, column: pd.Series, other: str, target: pd.Series) -> 
         return False
     first, _ = normal_codes(name, column)
     second, _ = normal_codes(other, target)
-    pairs = np.unique(np.stack([first, second]), axis=1).shape[1]
-    return 1 < len(np.unique(second)) == len(np.unique(first)) == pairs
+    # Codes are small whole numbers from -1 on: counting them is much faster than sorting them.
+    values = int(second.max(initial=-1)) + 2
+    pairs = np.count_nonzero(np.bincount((first + 1) * values + second + 1))
+    return 1 < _different(second) == _different(first) == pairs
+
+
+def _different(codes: NDArray[np.intp]) -> int:
+    return int(np.count_nonzero(np.bincount(codes + 1)))
 
 
 def _is_number(column: pd.Series) -> bool:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from fairsmooth import _validate
 from fairsmooth.data.banding import Banding, parse_bands
+from fairsmooth.data.groups import refuse_probabilities
 from fairsmooth.data.values import normal_codes, normal_text, normal_texts
 from fairsmooth.exceptions import InputError
 
@@ -68,6 +69,9 @@ def with_bands(roles: Roles, training: pd.DataFrame) -> Roles:
 def sensitive_frame(table: pd.DataFrame, roles: Roles) -> pd.DataFrame:
     """Return the groups of every row as normal texts, one column per sensitive column."""
     bandings = {banding.name: banding for banding in roles.bandings}
+    for name in roles.sensitive:
+        if name not in bandings:
+            refuse_probabilities(table[name])
     columns = {
         name: bandings[name].apply(table[name])
         if name in bandings

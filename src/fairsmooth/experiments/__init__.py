@@ -1,5 +1,8 @@
 """The paper's tables and figures as declarations, and the runner that carries them out."""
 
+from typing import TYPE_CHECKING
+
+from fairsmooth._lazy import names_when_asked
 from fairsmooth._registry import discover, named
 from fairsmooth.experiments import beyond, paper
 from fairsmooth.experiments.claims.claim import Claim
@@ -8,14 +11,16 @@ from fairsmooth.experiments.claims.printed import read_printed
 from fairsmooth.experiments.claims.select_rows import sign_of
 from fairsmooth.experiments.claims.verdict import FAILS, HOLDS, UNKNOWN, Verdict
 from fairsmooth.experiments.declaration import MAIN_METRICS, Experiment
-from fairsmooth.experiments.run.field import everyone, in_order, label_of
-from fairsmooth.experiments.run.outside import load_method
-from fairsmooth.experiments.run.profiles import ENCODINGS, PROFILES, Profile, profile
-from fairsmooth.experiments.run.progress import Progress
-from fairsmooth.experiments.run.rows import rows_of
-from fairsmooth.experiments.run.runner import jobs_of, run
-from fairsmooth.experiments.run.selection import Selection
-from fairsmooth.experiments.run.store import Store
+
+if TYPE_CHECKING:
+    from fairsmooth.experiments.run.field import everyone, in_order, label_of
+    from fairsmooth.experiments.run.outside import load_method
+    from fairsmooth.experiments.run.profiles import ENCODINGS, PROFILES, Profile, profile
+    from fairsmooth.experiments.run.progress import Progress
+    from fairsmooth.experiments.run.rows import rows_of
+    from fairsmooth.experiments.run.runner import jobs_of, run_experiments
+    from fairsmooth.experiments.run.selection import Selection
+    from fairsmooth.experiments.run.store import Store
 
 __all__ = [
     "ENCODINGS",
@@ -43,10 +48,29 @@ __all__ = [
     "profile",
     "read_printed",
     "rows_of",
-    "run",
+    "run_experiments",
     "sign_of",
     "standard_error",
 ]
+
+# Loaded when asked for: what is declared can be listed without what carries it out.
+_HOMES = {
+    "ENCODINGS": "fairsmooth.experiments.run.profiles",
+    "PROFILES": "fairsmooth.experiments.run.profiles",
+    "Profile": "fairsmooth.experiments.run.profiles",
+    "Progress": "fairsmooth.experiments.run.progress",
+    "Selection": "fairsmooth.experiments.run.selection",
+    "Store": "fairsmooth.experiments.run.store",
+    "everyone": "fairsmooth.experiments.run.field",
+    "in_order": "fairsmooth.experiments.run.field",
+    "jobs_of": "fairsmooth.experiments.run.runner",
+    "label_of": "fairsmooth.experiments.run.field",
+    "load_method": "fairsmooth.experiments.run.outside",
+    "profile": "fairsmooth.experiments.run.profiles",
+    "rows_of": "fairsmooth.experiments.run.rows",
+    "run_experiments": "fairsmooth.experiments.run.runner",
+}
+__getattr__ = names_when_asked(globals(), _HOMES)
 
 
 def experiments() -> tuple[Experiment, ...]:

@@ -13,6 +13,10 @@ BASELINES = (
 VARIANTS = ("fairsmooth_s", "fairsmooth_d", "fairsmooth")
 # Every method there is: resolved when a run is planned, so that new ones take part.
 ALL = ("all",)
+# Shares of the test rows on which every fitted method is measured again.
+PARTITIONS = (0.05, 0.1, 0.15, 0.3, 0.4)
+# Printed numbers are rounded to two digits, so they may be this far off.
+ROUNDING = 0.005
 # Datasets of the paper; others take part in an experiment when they are asked for by name.
 DATASETS = ("adult", "compas")
 

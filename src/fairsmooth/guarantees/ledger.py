@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from fairsmooth.data.groups import Groups, encode_groups
+from fairsmooth.data.groups import Groups, encode_groups, refuse_probabilities
 from fairsmooth.exceptions import InputError
 from fairsmooth.guarantees.quantities import EVERYBODY, NEGATIVE, POSITIVE
 
@@ -85,6 +85,8 @@ class Ledger:
 def named_groups(sensitive_features: Any, *, n_rows: int) -> Groups:
     """Encode groups; a missing value is a group with a name of its own."""
     frame = pd.DataFrame(sensitive_features)
+    for position in range(frame.shape[1]):
+        refuse_probabilities(frame.iloc[:, position])
     return encode_groups(frame.astype(object).where(frame.notna(), MISSING), n_rows=n_rows)
 
 

@@ -7,6 +7,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from fairsmooth import _validate
+from fairsmooth._types import Floats
 from fairsmooth.data.groups import Groups, encode_groups
 from fairsmooth.exceptions import InputError
 from fairsmooth.metrics.rates import Rates, cell_sums, gaps_of, rates_of
@@ -14,8 +15,8 @@ from fairsmooth.metrics.rates import Rates, cell_sums, gaps_of, rates_of
 EQUALIZED_ODDS_KINDS = ("sum", "max")
 
 
-def accuracy(y_true: Any, y_pred: Any) -> float:
-    """Return the share of rows whose predicted label is the true one.
+def accuracy(y_true: Any, y_pred: Any, *, sample_weight: Any = None) -> float:
+    """Return the share of rows, or of their weights, whose predicted label is the true one.
 
     Examples
     --------
@@ -24,11 +25,17 @@ def accuracy(y_true: Any, y_pred: Any) -> float:
     """
     truth, predicted = _column(y_true), _column(y_pred)
     _validate.same_length(y_true=truth, y_pred=predicted)
-    return float(np.mean(truth == predicted))
+    weights = row_weights(sample_weight, len(truth))
+    return float(np.average(truth == predicted, weights=weights))
 
 
 def demographic_parity_gap(
-    y_true: Any, y_pred: Any, *, sensitive_features: Any, pos_label: Any = None
+    y_true: Any,
+    y_pred: Any,
+    *,
+    sensitive_features: Any,
+    pos_label: Any = None,
+    sample_weight: Any = None,
 ) -> float:
     r"""Return the largest difference of selection rates between two groups.
 
@@ -43,15 +50,18 @@ def demographic_parity_gap(
         The group of every row; several columns make intersectional groups.
     pos_label : label, optional
         The positive label; the larger one if left out.
+    sample_weight : array-like of shape (n,), optional
+        How much each row counts, at least 0; all alike if left out.
 
     Examples
     --------
     >>> demographic_parity_gap([0, 1, 0, 1], [1, 1, 0, 1], sensitive_features=list("aabb"))
     0.5
     """
-    rates, _ = _rates(y_true, y_pred, sensitive_features, pos_label)
-    # Every group here has rows; of one group alone, largest and smallest are the same.
-    return float(np.ptp(rates["selection_rate"][:-1]))
+    rates, _ = _rates(y_true, y_pred, sensitive_features, pos_label, sample_weight)
+    # Of one group alone, largest and smallest are the same; one without weight has no rate.
+    selected = rates["selection_rate"][:-1]
+    return float(np.nanmax(selected) - np.nanmin(selected))
 
 
 def equalized_odds_gap(
@@ -61,6 +71,7 @@ def equalized_odds_gap(
     sensitive_features: Any,
     kind: str = "sum",
     pos_label: Any = None,
+    sample_weight: Any = None,
 ) -> float:
     r"""Return how far the groups' true and false positive rates differ.
 
@@ -85,6 +96,8 @@ def equalized_odds_gap(
         Which of the two is meant.
     pos_label : label, optional
         The positive label; the larger one if left out.
+    sample_weight : array-like of shape (n,), optional
+        How much each row counts, at least 0; all alike if left out.
 
     Examples
     --------
@@ -93,19 +106,25 @@ def equalized_odds_gap(
     1.0
     """
     _validate.one_of(EQUALIZED_ODDS_KINDS, kind=kind)
-    rates, _ = _rates(y_true, y_pred, sensitive_features, pos_label)
+    rates, _ = _rates(y_true, y_pred, sensitive_features, pos_label, sample_weight)
     return float(gaps_of(rates)[f"equalized_odds_{kind}"])
 
 
 def group_rates(
-    y_true: Any, y_pred: Any, *, sensitive_features: Any, pos_label: Any = None
+    y_true: Any,
+    y_pred: Any,
+    *,
+    sensitive_features: Any,
+    pos_label: Any = None,
+    sample_weight: Any = None,
 ) -> pd.DataFrame:
     """Return count, rates and accuracy of every group, one row per group.
 
     Columns: ``count``; ``selection_rate``, the share predicted positive;
     ``true_positive_rate``, that share among the positive rows (NaN if there are
     none); ``false_positive_rate``, that share among the negative rows (NaN if
-    there are none); ``error_rate``, the share predicted wrongly; ``accuracy``.
+    there are none); ``error_rate``, the share predicted wrongly; ``accuracy``. With
+    ``sample_weight`` shares are of the rows' weights; ``count`` is still that of the rows.
 
     Examples
     --------
@@ -113,7 +132,7 @@ def group_rates(
     >>> rates.loc["b", ["selection_rate", "true_positive_rate"]].tolist()
     [0.5, nan]
     """
-    rates, groups = _rates(y_true, y_pred, sensitive_features, pos_label)
+    rates, groups = _rates(y_true, y_pred, sensitive_features, pos_label, sample_weight)
     columns = {name: values[:-1] for name, values in rates.items()}
     return pd.DataFrame(
         {"count": groups.counts, **columns, "accuracy": 1.0 - columns["error_rate"]},
@@ -122,7 +141,7 @@ def group_rates(
 
 
 def _rates(
-    y_true: Any, y_pred: Any, sensitive_features: Any, pos_label: Any
+    y_true: Any, y_pred: Any, sensitive_features: Any, pos_label: Any, sample_weight: Any
 ) -> tuple[Rates, Groups]:
     truth, predicted = _column(y_true), _column(y_pred)
     _validate.same_length(y_true=truth, y_pred=predicted)
@@ -130,7 +149,22 @@ def _rates(
         raise InputError("Expected at least 1 row in y_true, got none.")
     positive = positive_label(np.union1d(truth, predicted), pos_label)
     groups = encode_groups(sensitive_features, n_rows=len(truth))
-    return rates_of(*cell_sums(predicted == positive, truth == positive, groups)), groups
+    weights = row_weights(sample_weight, len(truth))
+    return rates_of(*cell_sums(predicted == positive, truth == positive, groups, weights)), groups
+
+
+def row_weights(sample_weight: Any, n_rows: int) -> Floats | None:
+    """Return finite weights of at least 0, one per row and not all 0; None if none are given."""
+    if sample_weight is None:
+        return None
+    weights = np.asarray(sample_weight, dtype=np.float64)
+    usable = weights.shape == (n_rows,) and np.isfinite(weights).all() and (weights >= 0).all()
+    if not usable or not weights.any():
+        raise InputError(
+            f"Expected sample_weight with a finite number of at least 0 for each of {n_rows} "
+            f"rows, not all 0, got shape {weights.shape} or other numbers."
+        )
+    return weights
 
 
 def positive_label(labels: NDArray[Any], pos_label: Any) -> Any:

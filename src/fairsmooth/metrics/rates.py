@@ -20,9 +20,14 @@ Rates = dict[str, Floats]
 
 
 def cell_sums(
-    scores: ArrayLike, y: NDArray[np.integer[Any]], groups: Groups
+    scores: ArrayLike,
+    y: NDArray[np.integer[Any]],
+    groups: Groups,
+    weights: Floats | None = None,
 ) -> tuple[Floats, Floats]:
     """Return the number of rows and the sum of scores of every cell, each of shape (K, 2).
+
+    With ``weights``, the sum of the rows' weights, and of scores times weights.
 
     Examples
     --------
@@ -34,7 +39,9 @@ def cell_sums(
     cells, shape = 2 * groups.codes + y, (len(groups.labels), 2)
     size = 2 * shape[0]
     values = np.asarray(scores, dtype=np.float64)
-    counts, sums = np.bincount(cells, minlength=size), np.bincount(cells, values, minlength=size)
+    values = values if weights is None else values * weights
+    counts = np.bincount(cells, weights, minlength=size)
+    sums = np.bincount(cells, values, minlength=size)
     return counts.reshape(shape).astype(np.float64), sums.reshape(shape).astype(np.float64)
 
 
@@ -55,7 +62,12 @@ def rates_of(counts: Floats, sums: Floats) -> Rates:
     return dict(zip(RATES, parts, strict=True))
 
 
-def group_rates_of(scores: ArrayLike, y: NDArray[np.integer[Any]] | None, groups: Groups) -> Rates:
+def group_rates_of(
+    scores: ArrayLike,
+    y: NDArray[np.integer[Any]] | None,
+    groups: Groups,
+    weights: Floats | None = None,
+) -> Rates:
     """Return every rate of each group, then of all rows; without labels the selection rate.
 
     Examples
@@ -65,10 +77,10 @@ def group_rates_of(scores: ArrayLike, y: NDArray[np.integer[Any]] | None, groups
     {'selection_rate': [1.0, 0.5, 0.75]}
     """
     if y is not None:
-        return rates_of(*cell_sums(scores, y, groups))
+        return rates_of(*cell_sums(scores, y, groups, weights))
     alike = np.zeros(len(groups.codes), dtype=np.int64)
     name = RATES[0]
-    return {name: rates_of(*cell_sums(scores, alike, groups))[name]}
+    return {name: rates_of(*cell_sums(scores, alike, groups, weights))[name]}
 
 
 def rate_samples(

@@ -1,7 +1,7 @@
 """One flat record of an audit."""
 
 import math
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -49,3 +49,10 @@ def plain(value: Any) -> Any:
     if isinstance(value, tuple):
         return [plain(part) for part in value]
     return value if value is None or isinstance(value, bool | int | str) else str(value)
+
+
+def by_metric_and_group(
+    records: Iterable[Record],
+) -> dict[tuple[str, Hashable | None], Record]:
+    """Return the records by what they are about."""
+    return {(record.metric, record.group): record for record in records}

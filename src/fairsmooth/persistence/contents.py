@@ -28,7 +28,8 @@ class Contents:
     description : Description
     tensors : mapping
         ``group_parameters``, ``parameters``, perhaps ``free_group_parameters``, and what
-        of a module is fixed: ``buffer.<name>``, ``frozen.<name>``.
+        of a module is fixed: ``buffer.<name>``, ``frozen.<name>``; the forecasters of an
+        encoder that has some: ``forecast.<name>``.
     certificate : Certificate
         The one in the file, each number at least the one computed from the weights.
     """
@@ -67,7 +68,7 @@ def read_contents(path: str | os.PathLike[str]) -> Contents:
 
 def checked(text: str, tensors: Mapping[str, Floats]) -> Contents:
     """Check a description and its tensors against each other."""
-    description = parse(text)
+    description = parse(text, tensors)
     _require_tensors(description, tensors)
     group_parameters, parameters = tensors["group_parameters"], tensors["parameters"]
     if description.plain["center"] == "mean":
@@ -78,6 +79,7 @@ def checked(text: str, tensors: Mapping[str, Floats]) -> Contents:
         groups=description.groups,
         center=description.plain["center"],
         parameters=parameters,
+        slope=1.0 if description.calibration is None else description.calibration.slope,
     )
     return Contents(description, tensors, confirm(description.certificate, computed))
 
@@ -94,9 +96,11 @@ def file_digest(path: str | os.PathLike[str]) -> str:
 
 def _require_tensors(description: Description, tensors: Mapping[str, Floats]) -> None:
     shape = (len(description.groups), description.n_parameters)
-    shapes = {"group_parameters": shape, "parameters": shape[1:]}
+    shapes: dict[str, tuple[int, ...]] = {"group_parameters": shape, "parameters": shape[1:]}
     if "free_group_parameters" in tensors:
         shapes["free_group_parameters"] = shape
+    encoder = description.encoder
+    shapes |= {} if encoder is None else {n: t.shape for n, t in encoder.tensors().items()}
     is_module = description.plain["architecture"]["kind"] == "module"
     for name, tensor in tensors.items():
         extra = is_module and name.startswith((BUFFER, FROZEN))

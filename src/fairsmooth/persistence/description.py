@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from fairsmooth._types import Floats
+from fairsmooth.core.calibration import Calibration
 from fairsmooth.core.certificate import Certificate
 from fairsmooth.exceptions import InputError
 from fairsmooth.persistence.fields import (
@@ -25,7 +27,7 @@ from fairsmooth.persistence.table import ROLES, read_table
 from fairsmooth.persistence.versions import to_present
 
 if TYPE_CHECKING:
-    from fairsmooth.data.encoding import TableEncoder
+    from fairsmooth.data.encoders import Encoder
 
 LINKS = ("logistic", "probit")
 CENTERS = ("mean", "ball")
@@ -54,8 +56,9 @@ class Description:
         Labels of the groups, and of the negative and the positive class.
     certificate : Certificate
         As stated; whether it is true is for the weights to say.
-    encoder : TableEncoder or None
+    encoder : TableEncoder, ForecastEncoder or None
     table : mapping or None
+    calibration : Calibration or None
     """
 
     plain: Mapping[str, Any]
@@ -63,8 +66,9 @@ class Description:
     groups: tuple[Any, ...]
     classes: tuple[Any, Any]
     certificate: Certificate
-    encoder: "TableEncoder | None"
+    encoder: "Encoder | None"
     table: Mapping[str, Any] | None
+    calibration: Calibration | None = None
 
     @property
     def rule(self) -> dict[str, Any]:
@@ -74,27 +78,28 @@ class Description:
         return rule
 
 
-def parse(text_of_file: str) -> Description:
-    """Read the description of a file of any format."""
+def parse(text_of_file: str, tensors: Mapping[str, Floats]) -> Description:
+    """Read the description of a file of any format; forecasters are among its tensors."""
     plain = json.loads(text_of_file)
     # One spelling: no key twice, no NaN, nothing that another reader would take otherwise.
     require(canonical(plain) == text_of_file, "canonical JSON", "another spelling")
-    return read_description(to_present(an_object(plain, "the description")))
+    return read_description(to_present(an_object(plain, "the description")), tensors)
 
 
-def read_description(plain: Object) -> Description:
+def read_description(plain: Object, tensors: Mapping[str, Floats]) -> Description:
     """Check a description of the present format, entry by entry."""
-    plain = object_with(plain, "the description", required=_KEYS)
+    plain = object_with(plain, "the description", required=_KEYS, optional=("calibration",))
     text(plain["library"], "library")
     one_of(plain["link"], "link", LINKS)
     one_of(plain["center"], "center", CENTERS)
     real(plain["sigma"], "sigma", low=0.0)
     real(plain["threshold"], "threshold", low=0.0, high=1.0)
+    calibration = _calibration(plain)
     architecture = read_architecture(plain["architecture"])
     _smoothing(plain["smoothing"], architecture.exact, architecture.layered)
     groups = labels(plain["groups"], "groups")
     classes = _classes(plain["classes"])
-    encoder = _encoder(plain["encoder"])
+    encoder = _encoder(plain["encoder"], tensors)
     _features(plain["features"], architecture.n_features, encoder)
     table = read_table(plain["table"])
     if table is not None and "positive" in table:
@@ -111,7 +116,17 @@ def read_description(plain: Object) -> Description:
         certificate=Certificate.from_dict(plain["certificate"]),
         encoder=encoder,
         table=table,
+        calibration=calibration,
     )
+
+
+def _calibration(plain: Object) -> Calibration | None:
+    """Return the map that scores go through; a file without the entry has none."""
+    if "calibration" not in plain:
+        return None
+    entry = object_with(plain["calibration"], "calibration", required=("slope", "offset"))
+    slope, offset = (real(entry[name], f"the calibration's {name}") for name in ("slope", "offset"))
+    return Calibration(slope, offset)
 
 
 def _smoothing(value: Any, exact: bool, layered: bool) -> None:
@@ -132,16 +147,16 @@ def _classes(value: Any) -> tuple[Any, Any]:
     return found[0], found[1]
 
 
-def _encoder(value: Any) -> "TableEncoder | None":
+def _encoder(value: Any, tensors: Mapping[str, Floats]) -> "Encoder | None":
     if value is None:
         return None
     # Loaded when there is one: encoding needs pandas.
-    from fairsmooth.data.encoding import TableEncoder
+    from fairsmooth.data.encoders import read_encoder
 
-    return TableEncoder.from_dict(an_object(value, "the encoder"))
+    return read_encoder(an_object(value, "the encoder"), tensors)
 
 
-def _features(value: Any, n_features: int | None, encoder: "TableEncoder | None") -> None:
+def _features(value: Any, n_features: int | None, encoder: "Encoder | None") -> None:
     features = object_with(value, "features", required=("count", "names"))
     count = whole(features["count"], "the number of features", least=1)
     require(n_features in (None, count), f"{n_features} features, as the architecture has", count)

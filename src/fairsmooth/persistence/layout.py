@@ -86,6 +86,12 @@ def read(path: str | os.PathLike[str]) -> Bytes:
     return Bytes(text, tensors)
 
 
+def stated_digest(path: str | os.PathLike[str]) -> str:
+    """Return the digest of all that a file holds; :func:`read` checks it."""
+    with safe_open(path, framework="numpy") as file:
+        return str(file.metadata()["digest"])
+
+
 def _was_a_model(path: Path) -> bool:
     with path.open("rb") as file:
         head = file.read(_SIGHT)

@@ -14,7 +14,7 @@ from fairsmooth._types import Floats
 from fairsmooth.core.architecture import ModuleNetwork, Network
 from fairsmooth.core.build import AnyNetwork, build
 from fairsmooth.core.rule import FittedRule, read_only
-from fairsmooth.data.encoding import TableEncoder
+from fairsmooth.data.encoders import Encoder
 from fairsmooth.estimator import FairSmoothClassifier
 from fairsmooth.exceptions import FairSmoothError, InputError, ModelFileError
 from fairsmooth.persistence import layout
@@ -31,7 +31,7 @@ class SavedModel:
     ----------
     classifier : FairSmoothClassifier
         Fitted.
-    encoder : TableEncoder or None
+    encoder : TableEncoder, ForecastEncoder or None
         Turns a table with the original columns into the classifier's features.
     training : mapping
         What was noted of the training table: columns and their roles, rows, provenance.
@@ -40,7 +40,7 @@ class SavedModel:
     """
 
     classifier: FairSmoothClassifier
-    encoder: TableEncoder | None = None
+    encoder: Encoder | None = None
     training: Mapping[str, Any] = field(default_factory=dict)
     guarantee: Mapping[str, Any] | None = None
 
@@ -49,7 +49,7 @@ def save(
     classifier: FairSmoothClassifier,
     path: str | os.PathLike[str],
     *,
-    encoder: TableEncoder | None = None,
+    encoder: Encoder | None = None,
     training: Mapping[str, Any] | None = None,
     guarantee: Any = None,
 ) -> None:
@@ -61,7 +61,7 @@ def save(
         Fitted.
     path : path
         Where to write.
-    encoder : TableEncoder, optional
+    encoder : TableEncoder or ForecastEncoder, optional
         The one that made the classifier's features.
     training : mapping, optional
         Notes on the training table; :mod:`fairsmooth.persistence.table` lists them.
@@ -75,7 +75,7 @@ def save(
 def model_digest(
     classifier: FairSmoothClassifier,
     *,
-    encoder: TableEncoder | None = None,
+    encoder: Encoder | None = None,
     training: Mapping[str, Any] | None = None,
 ) -> str:
     """Return the digest that a file of this model would have: see :attr:`Contents.digest`."""
@@ -84,7 +84,7 @@ def model_digest(
 
 def _contents(
     classifier: FairSmoothClassifier,
-    encoder: TableEncoder | None,
+    encoder: Encoder | None,
     training: Mapping[str, Any] | None,
     guarantee: Any,
 ) -> Contents:
@@ -95,7 +95,8 @@ def _contents(
     if guarantee is not None:
         plain["guarantee"] = guarantee.to_dict() if hasattr(guarantee, "to_dict") else guarantee
     try:
-        return checked(layout.canonical(plain), _tensors(classifier))
+        tensors = _tensors(classifier) | ({} if encoder is None else encoder.tensors())
+        return checked(layout.canonical(plain), tensors)
     except (TypeError, ValueError) as error:
         raise InputError(f"Expected a model that can be written to a file, got: {error}") from error
 
@@ -130,7 +131,9 @@ def read_model(path: str | os.PathLike[str], *, module: nn.Module | None = None)
 def _plain(classifier: FairSmoothClassifier) -> dict[str, Any]:
     names = getattr(classifier, "feature_names_in_", None)
     fitted = _fitted_settings(classifier)
+    calibration = classifier.calibration_
     return {
+        **({} if calibration is None else {"calibration": calibration.to_dict()}),
         "format": FORMAT,
         "library": fairsmooth.__version__,
         "architecture": plain_architecture(classifier.architecture_),
@@ -208,6 +211,7 @@ def _rebuild(contents: Contents, module: nn.Module | None) -> FairSmoothClassifi
         center=plain["center"],
         threshold=float(plain["threshold"]),
         certificate=contents.certificate,
+        calibration=description.calibration,
     )
     return classifier
 

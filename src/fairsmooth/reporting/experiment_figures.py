@@ -10,6 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 
+from fairsmooth._palette import COLOURS, STYLE
 from fairsmooth.experiments import (
     MAIN_METRICS,
     Experiment,
@@ -18,10 +19,8 @@ from fairsmooth.experiments import (
     standard_error,
 )
 from fairsmooth.reporting.compare import case_name, metric_name
-from fairsmooth.reporting.figures import _STYLE as FIGURE_STYLE
-from fairsmooth.reporting.figures import COLOURS
 
-_STYLE: Any = {**FIGURE_STYLE, "font.size": 9.5}
+_STYLE: Any = {**STYLE, "font.size": 9.5}
 _AXES = {
     "partition": "share of the test rows",
     "group_ratio": "share of the group in training",

@@ -3,23 +3,14 @@
 import io
 import warnings
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import matplotlib as mpl
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-# Dark enough to read on white, and apart for readers who do not see red and green apart.
-COLOURS = ("#2b5d8a", "#c46a1b", "#4b8b6f", "#8a4f7d", "#6b6b6b", "#a8852c")
-_STYLE: Any = {
-    "font.size": 10,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.edgecolor": "#888888",
-    "svg.fonttype": "none",
-    "svg.hashsalt": "fairsmooth",
-}
+from fairsmooth._palette import COLOURS as COLOURS
+from fairsmooth._palette import STYLE as _STYLE
 
 
 def intervals(
@@ -60,42 +51,6 @@ def intervals(
         axes.grid(axis="x", color="#dddddd", linewidth=0.7)
         axes.set_axisbelow(True)
     return figure
-
-
-def pareto(
-    trials: pd.DataFrame, *, max_dp: float | None = None, max_eo: float | None = None
-) -> Figure:
-    """Draw accuracy against both gaps of every trial; the front stands out, the chosen one most."""
-    with mpl.rc_context(_STYLE):
-        figure = Figure(figsize=(9.0, 3.8), layout="constrained")
-        left, right = figure.subplots(1, 2, sharey=True)
-        panels = (
-            (left, "demographic_parity", "demographic parity gap", max_dp),
-            (right, "equalized_odds_sum", "equalized odds gap (sum)", max_eo),
-        )
-        for axes, column, label, limit in panels:
-            _scatter(axes, trials, column)
-            if limit is not None:
-                axes.axvline(limit, color=COLOURS[4], linewidth=1, linestyle="--", label="limit")
-            axes.set_xlabel(label)
-            axes.set_xlim(left=0.0)
-            axes.grid(color="#e6e6e6", linewidth=0.7)
-            axes.set_axisbelow(True)
-        left.set_ylabel("accuracy, held out")
-        right.legend(frameon=False, fontsize=9, loc="lower right")
-    return figure
-
-
-def _scatter(axes: Axes, trials: pd.DataFrame, column: str) -> None:
-    front, chosen = trials["pareto"], trials["chosen"]
-    styles = (
-        (~front, COLOURS[4], 14, 0.45, "trial"),
-        (front, COLOURS[0], 26, 0.9, "Pareto front"),
-        (chosen, COLOURS[1], 90, 1.0, "chosen"),
-    )
-    for mask, colour, size, alpha, label in styles:
-        rows = trials[mask]
-        axes.scatter(rows[column], rows["accuracy"], s=size, color=colour, alpha=alpha, label=label)
 
 
 def shift_panels(curves: Mapping[str, pd.DataFrame], *, title: str) -> Figure:

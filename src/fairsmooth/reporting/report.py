@@ -1,13 +1,11 @@
 """The report: one self-contained page, no script, nothing loaded from elsewhere."""
 
-import os
 from typing import Any
 
 from jinja2 import Undefined
 from markupsafe import Markup
 
 import fairsmooth
-from fairsmooth import _atomic
 from fairsmooth.core.certificate import Certificate
 from fairsmooth.core.labels import group_text
 from fairsmooth.core.outward import upper_text
@@ -27,22 +25,19 @@ _SHIFT_GAPS = {
 }
 
 
-def write_report(
-    path: str | os.PathLike[str],
-    *,
+def render_report(
     title: str,
     certificate: Certificate | None,
     audit: Audit,
+    *,
     provenance: Provenance | None = None,
     held_out: bool = False,
     standard: BiasAudit | None = None,
-) -> None:
-    """Write an audit, and the certificate if there is one, as one HTML page, atomically.
+) -> str:
+    """Return an audit, and the certificate if there is one, as one HTML page.
 
     Parameters
     ----------
-    path : path
-        Where to write.
     title : str
     certificate : Certificate or None
         None for a model that has none; the page then says so.
@@ -54,22 +49,6 @@ def write_report(
     standard : BiasAudit, optional
         The table that a standard asks for.
     """
-    page = render_report(
-        title, certificate, audit, provenance=provenance, held_out=held_out, standard=standard
-    )
-    _atomic.write_bytes(path, page.encode())
-
-
-def render_report(
-    title: str,
-    certificate: Certificate | None,
-    audit: Audit,
-    *,
-    provenance: Provenance | None = None,
-    held_out: bool = False,
-    standard: BiasAudit | None = None,
-) -> str:
-    """Return the page as text."""
     context = {
         "title": title,
         "version": fairsmooth.__version__,

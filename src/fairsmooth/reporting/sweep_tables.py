@@ -38,9 +38,10 @@ def ceiling_table(experiment: Experiment, rows: pd.DataFrame) -> Table:
 
 
 def tradeoff_table(experiment: Experiment, rows: pd.DataFrame) -> Table:
-    """Return one line per case and method, means over the trials."""
+    """Return one line per case and method, means over the trials of what was chosen."""
     lines = []
-    for (case, method), part in rows.groupby(["case", "method"], sort=False):
+    chosen = rows[rows["axis"] == ""]
+    for (case, method), part in chosen.groupby(["case", "method"], sort=False):
         known = part.dropna(axis=1, how="all")
         cells = [Cell(case_name(str(case))), Cell(str(method))]
         cells += [

@@ -22,6 +22,7 @@ from fairsmooth.guarantees import Limits
 from fairsmooth.guarantees.claims import Shift
 from fairsmooth.guarantees.planning import ExpectedCell, return_probability
 from fairsmooth.guarantees.quantities import QUANTITIES
+from fairsmooth.training.parity_gaps import decisions_are_judged
 
 FOLDS = 3
 # Weights of the parity term between which the gaps of decisions fall from their free value to
@@ -146,7 +147,8 @@ def _cross_fitted(
     table = np.asarray(sensitive)
     for train, test in folds.split(X, groups.codes * 2 + y):
         fitted = clone(classifier).set_params(free_reference=False)
-        fitted.fit(X[train], y[train], sensitive_features=table[train])
+        with decisions_are_judged():
+            fitted.fit(X[train], y[train], sensitive_features=table[train])
         decided[test] = fitted.predict_proba(X[test])[:, 1] > fitted.threshold_
     return decided
 

@@ -22,7 +22,7 @@ from fairsmooth.data.values import normal_texts
 from fairsmooth.estimator import FairSmoothClassifier
 from fairsmooth.exceptions import InputError
 from fairsmooth.metrics import Audit, audit
-from fairsmooth.tables.comparison import plain_regression, quietly
+from fairsmooth.tables.comparison import as_matrix, plain_regression, quietly
 from fairsmooth.tables.provenance import Provenance
 
 SAME_TABLE = (
@@ -112,9 +112,7 @@ class OutOfFold:
             return None
         with quietly():
             return cls(
-                cross_val_predict(
-                    plain_regression(), np.asarray(X), y, cv=2, method="predict_proba"
-                )
+                cross_val_predict(plain_regression(), as_matrix(X), y, cv=2, method="predict_proba")
             )
 
     def predict_proba(self, X: Any) -> Floats:

@@ -12,9 +12,10 @@ from sklearn.base import clone
 from fairsmooth import _validate
 from fairsmooth._random import numpy_generator
 from fairsmooth._types import Labels
+from fairsmooth.columns import Forecasts
 from fairsmooth.data.banding import parse_bands
 from fairsmooth.data.columns.learning import finite_numbers
-from fairsmooth.data.encoding import TableEncoder
+from fairsmooth.data.encoders import Encoder
 from fairsmooth.data.frames import table_digest
 from fairsmooth.data.groups import encode_groups, require_trainable
 from fairsmooth.data.notes import sanity_notes
@@ -31,12 +32,13 @@ from fairsmooth.data.splits import hold_out
 from fairsmooth.estimator import FairSmoothClassifier
 from fairsmooth.exceptions import InputError
 from fairsmooth.metrics import Audit
+from fairsmooth.tables.columns import check_columns, encode_training
 from fairsmooth.tables.comparison import comparison_notes
 from fairsmooth.tables.model import TableModel
 from fairsmooth.tables.overlap import id_digests
 from fairsmooth.tables.provenance import Provenance, library_versions, plain_value, today
+from fairsmooth.training.parity_gaps import ParityGaps
 
-COLUMNS = {"auto": "binned", "binned": "binned", "standardised": "standardised"}
 # Decided by benchmarks/defaults.py: with equal weights, many small groups ruin the large ones.
 GROUP_WEIGHTS = "share"
 MAX_SEED = 2**32 - 1
@@ -63,12 +65,18 @@ class Fitted:
     test: pd.DataFrame
     seconds: float
 
+    @property
+    def parity_gaps(self) -> ParityGaps | None:
+        """What the parity term's surrogate shows beside what decisions do, on training rows."""
+        return getattr(self.model.classifier, "parity_gaps_", None)
+
     def summary(self) -> dict[str, Any]:
         """Return the figures that ``--json`` prints."""
         return {
             **self.audit.summary(),
             "seconds": self.seconds,
             "provenance": self.model.describe(),
+            **({} if self.parity_gaps is None else {"parity_gaps": self.parity_gaps.to_dict()}),
             **(
                 {}
                 if self.model.guarantee is None
@@ -82,7 +90,7 @@ def fit_table(
     roles: Roles,
     *,
     classifier: FairSmoothClassifier,
-    columns: str = "auto",
+    columns: str | Forecasts = "auto",
     test_size: float = 0.3,
     seed: int = 0,
     strict: bool = False,
@@ -104,13 +112,14 @@ def fit_table(
 class Parts:
     """A table cut in two: encoded training rows, and rows kept for the audit."""
 
-    X: pd.DataFrame
+    X: Any
     y: Labels
     sensitive: pd.DataFrame
-    encoder: TableEncoder
+    encoder: Encoder
     roles: Roles
     provenance: Provenance
     test: pd.DataFrame
+    features: pd.DataFrame
 
     @classmethod
     def of(
@@ -118,7 +127,7 @@ class Parts:
         table: pd.DataFrame,
         roles: Roles,
         *,
-        columns: str = "auto",
+        columns: str | Forecasts = "auto",
         test_size: float,
         seed: int,
         strict: bool = False,
@@ -131,7 +140,7 @@ class Parts:
         """
         _validate.in_range(0.01, 0.99, test_size=test_size)
         _validate.in_range(0, MAX_SEED, seed=seed)
-        _validate.one_of(tuple(COLUMNS), columns=columns)
+        check_columns(columns)
         require_columns(table, roles)
         _require_one_role(roles)
         usable, dropped = usable_rows(table, _unbanded(roles, table), strict=strict)
@@ -144,7 +153,8 @@ class Parts:
         groups = sensitive_frame(rows, roles)
         _require_trainable(groups, y, train, test, test_size)
         features = _features(rows, roles).iloc[train]
-        encoder = TableEncoder.learn(features, numeric=COLUMNS[columns], unknown=roles.unknown)
+        encoder, X = encode_training(features, y[train], groups.iloc[train], roles,
+                                     columns=columns, seed=seed)  # fmt: skip
         digest = table_digest(table)
         ids = rows.iloc[train][list(dict.fromkeys(roles.ids))]
         provenance = Provenance(
@@ -166,9 +176,8 @@ class Parts:
             notes=(*dropped, *sanity_notes(rows, roles), *encoder.notes),
             id_digests=id_digests(ids, digest=digest) if roles.ids else {},
         )
-        X = encoder.transform(features)
         held_out = rows.iloc[test].reset_index(drop=True)
-        return cls(X, y[train], groups.iloc[train], encoder, roles, provenance, held_out)
+        return cls(X, y[train], groups.iloc[train], encoder, roles, provenance, held_out, features)
 
     def fitted(
         self,

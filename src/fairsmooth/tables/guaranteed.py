@@ -24,6 +24,7 @@ from fairsmooth.tables.decided import DecidedRows, decided_by_model
 from fairsmooth.tables.fitting import Fitted, Parts, Step
 from fairsmooth.tables.guaranteeing import guarantee_rows, rows_enough
 from fairsmooth.tables.model import TableModel
+from fairsmooth.training.parity_gaps import decisions_are_judged
 
 Tell = Callable[[str], None]
 # A rare category may be in the safety rows only; that must not end a training.
@@ -77,7 +78,8 @@ def fit_guaranteed(
     tell(_forecast(chosen, len(tried), len(parts.test)))
     step("training")
     fitted = chosen.classifier.set_params(callback=classifier.callback)
-    fitted.fit(parts.X, parts.y, sensitive_features=parts.sensitive)
+    with decisions_are_judged():
+        fitted.fit(parts.X, parts.y, sensitive_features=parts.sensitive)
     fitted.callback = None
     step("testing on the safety rows, once")
     model = TableModel(fitted, parts.encoder, parts.roles, parts.provenance)

@@ -8,7 +8,7 @@ import numpy as np
 from fairsmooth.exceptions import InputError
 from fairsmooth.guarantees import GapGuarantee, Limits, guarantee_gaps
 from fairsmooth.guarantees.claims import Shift
-from fairsmooth.guarantees.planning import rows_needed
+from fairsmooth.guarantees.enough_rows import rows_needed
 from fairsmooth.guarantees.quantities import QUANTITIES
 from fairsmooth.tables.decided import DecidedRows
 from fairsmooth.tables.provenance import today

@@ -11,8 +11,10 @@ import pandas as pd
 from torch import nn
 
 from fairsmooth import _validate
+from fairsmooth.columns import Forecasts
 from fairsmooth.core.certificate import Certificate
-from fairsmooth.data.encoding import UNKNOWN, TableEncoder
+from fairsmooth.data.encoders import Encoder
+from fairsmooth.data.encoding import UNKNOWN
 from fairsmooth.data.frames import as_frame
 from fairsmooth.data.roles import Roles
 from fairsmooth.estimator import FairSmoothClassifier
@@ -21,6 +23,8 @@ from fairsmooth.metrics import Audit
 from fairsmooth.persistence import read_model, save
 from fairsmooth.tables import scoring
 from fairsmooth.tables.auditing import SAME_TABLE, AuditedRows, known_rows
+from fairsmooth.tables.deciding import with_threshold
+from fairsmooth.tables.explained import explain_table
 from fairsmooth.tables.provenance import Provenance
 
 
@@ -32,7 +36,7 @@ class TableModel:
     ----------
     classifier : FairSmoothClassifier
         Fitted.
-    encoder : TableEncoder or None
+    encoder : TableEncoder, ForecastEncoder or None
         Turns the table's columns into the classifier's features.
     roles : Roles or None
         Which column plays which part; None if the file does not say.
@@ -56,7 +60,7 @@ class TableModel:
     """
 
     classifier: FairSmoothClassifier
-    encoder: TableEncoder | None = None
+    encoder: Encoder | None = None
     roles: Roles | None = None
     provenance: Provenance | None = None
     guarantee: GapGuarantee | None = None
@@ -72,7 +76,7 @@ class TableModel:
         positive: Any = None,
         ids: Sequence[str] = (),
         drop: Sequence[str] = (),
-        columns: str = "auto",
+        columns: str | Forecasts = "auto",
         classifier: FairSmoothClassifier | None = None,
         guarantee: Limits | None = None,
         test_size: float = 0.3,
@@ -97,8 +101,10 @@ class TableModel:
             such as 0 and 1, or no and yes.
         ids, drop : sequences of str
             Columns that name rows, and columns not to use.
-        columns : {"auto", "binned", "standardised"}
-            What becomes of numeric columns.
+        columns : str or Forecasts
+            "auto", "binned", "standardised", "crossed", "forecasts" or "label-forecast": what
+            becomes of numbers; fine intervals and products of rough ones; or forecasts of label
+            and group, or of the label alone, instead of all columns.
         classifier : FairSmoothClassifier, optional
             Its settings are used; it is not changed. If it is left out, groups weigh by
             their share of the rows.
@@ -219,9 +225,8 @@ class TableModel:
     ) -> Audit:
         """Measure accuracy and gaps on a table with sensitive columns, and labels if it has any.
 
-        Rows that are left out are counted in a warning.
-
-        ``strict`` and ``unknown`` are as in :meth:`fit`; ``shift`` adds shifted populations.
+        Rows that are left out are counted in a warning. ``strict`` and ``unknown`` are as in
+        :meth:`fit`; ``shift`` adds shifted populations.
         """
         frame = as_frame(table, text=self.text_columns)
         rows = self.audited(frame, unknown=unknown, strict=strict)
@@ -230,13 +235,13 @@ class TableModel:
                 warnings.warn(note, UserWarning, stacklevel=2)
         return rows.audit(self.classifier, shift=shift)
 
+    explain = explain_table
+    with_threshold = with_threshold
+
     def audited(
         self, table: pd.DataFrame, *, unknown: str | None = None, strict: bool = False
     ) -> AuditedRows:
-        """Return features, labels and groups of a table as an audit needs them.
-
-        Labels are None where the table has none.
-        """
+        """Return features, labels (None if it has none) and groups of a table for an audit."""
         known = self.provenance or Provenance.from_dict({})
         roles = self.roles or known.roles()
         rows = known_rows(table, replace(roles, drop=(), ids=()), known, strict=strict)
@@ -281,14 +286,10 @@ class TableModel:
     def _features(self, table: pd.DataFrame, unknown: str | None) -> tuple[Any, scoring.Reasons]:
         """Return the features, and None or a reason for every row."""
         if self.encoder is None:
-            return scoring.matrix_of(self.classifier, table), np.full(
-                len(table), None, dtype=object
-            )
-        encoder = self.encoder
-        if unknown is not None:
-            _validate.one_of(UNKNOWN, unknown=unknown)
-            encoder = replace(encoder, unknown=unknown)
-        return encoder.transform_rows(table)
+            nothing = np.full(len(table), None, dtype=object)
+            return scoring.matrix_of(self.classifier, table), nothing
+        known = self.encoder if unknown is None else self.encoder.with_unknown(unknown)
+        return known.encode_rows(table)
 
     def _labels(self) -> tuple[Any, Any]:
         if self.provenance is None:

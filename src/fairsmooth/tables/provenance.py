@@ -9,12 +9,13 @@ from dataclasses import asdict, dataclass, field
 from importlib.metadata import version
 from typing import Any
 
+import fairsmooth
 from fairsmooth.data.banding import Banding
 from fairsmooth.data.roles import Roles
 from fairsmooth.exceptions import InputError
 
 _WHOLE = re.compile(r"-?(0|[1-9][0-9]{0,15})")
-_LIBRARIES = ("fairsmooth", "numpy", "pandas", "pyarrow", "scikit-learn", "scipy", "torch")
+_LIBRARIES = ("numpy", "pandas", "pyarrow", "scikit-learn", "scipy", "torch")
 # What a model needs to be one of a table; the rest of the notes tell where it came from.
 _NEEDED = ("label", "positive", "negative", "sensitive")
 
@@ -73,7 +74,7 @@ class Provenance:
     versions: Mapping[str, str] = field(default_factory=dict)
     date: str = ""
     notes: tuple[str, ...] = ()
-    id_digests: Mapping[str, Any] = field(default_factory=dict)
+    id_digests: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data that JSON can hold."""
@@ -145,7 +146,8 @@ class Provenance:
 
 def library_versions() -> dict[str, str]:
     """Return the versions of Python and of the libraries that training depends on."""
-    return {"python": platform.python_version(), **{name: version(name) for name in _LIBRARIES}}
+    own = {"fairsmooth": fairsmooth.__version__, "python": platform.python_version()}
+    return own | {name: version(name) for name in _LIBRARIES}
 
 
 def today() -> str:

@@ -2,8 +2,9 @@
 
 import copy
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 import torch
@@ -18,13 +19,16 @@ from fairsmooth.data.groups import Groups
 from fairsmooth.data.splits import hold_out
 from fairsmooth.exceptions import InputError
 from fairsmooth.training.convergence import Solution, warn_unmet
-from fairsmooth.training.history import Report, TrainingStep
-from fairsmooth.training.lbfgs import solve_lbfgs
-from fairsmooth.training.likelihood import choose_likelihood
+from fairsmooth.training.example import Example
+from fairsmooth.training.grouped import GroupedRows
+from fairsmooth.training.history import TrainingStep
+from fairsmooth.training.likelihood import Likelihood, LinearLikelihood, choose_likelihood
+from fairsmooth.training.linear_pass import LinearPass
+from fairsmooth.training.objective import linear_curvature
 from fairsmooth.training.problem import Problem, weigh_groups
 from fairsmooth.training.scales import check_scales
 from fairsmooth.training.settings import Settings
-from fairsmooth.training.stochastic import Schedule, solve_stochastic
+from fairsmooth.training.solvers import GroupTensors, LinearSolver, Solver, TensorSolver
 
 
 @dataclass(frozen=True)
@@ -43,26 +47,25 @@ class Trained:
 
 def train(
     architecture: AnyNetwork,
-    X: Floats,
-    y: Labels,
-    groups: Groups,
+    example: Example,
     *,
     settings: Settings,
-    names: Sequence[str] | None = None,
+    start: Floats | None = None,
 ) -> Trained:
     """Train every group's parameters together, and once more without the tie.
 
     The second training starts where the first ended, so it costs little; it
-    shows what the tie cost each group. ``names`` are the columns', for messages.
+    shows what the tie cost each group. ``start`` (K, m) is where to begin, if not at the
+    point that the seed gives to all groups.
     """
-    settings = settings.resolved(architecture, n_rows=len(X))
+    settings = settings.resolved(architecture, n_rows=len(example.X))
     if isinstance(architecture, Network):
-        check_scales(X, names, sigma=settings.sigma)
-    kept, held_out = _hold_out(y, groups, settings)
+        check_scales(example.X, example.names, sigma=settings.sigma)
+    kept, held_out = _hold_out(example.y, example.groups, settings)
     place = _place(architecture, settings)
-    data = _GroupTensors.of(X, y, kept, place)
-    validation = _GroupTensors.of(X, y, held_out, place) if settings.early_stopping else None
-    start = shared_start(architecture, seed=settings.seed).to(place)
+    first = shared_start(architecture, seed=settings.seed).to(place).repeat(len(kept), 1)
+    if start is not None:
+        first = torch.tensor(start).to(place)
     history: list[TrainingStep] = []
 
     def report(step: TrainingStep) -> None:
@@ -72,12 +75,12 @@ def train(
         if settings.callback is not None:
             settings.callback(step)
 
-    solver = _Solver(_at(architecture, place), data, validation, settings)
-    tied = solver.solve(start.repeat(len(kept), 1), settings, report)
+    solver = _solver(_at(architecture, place), example, kept, held_out, settings, place)
+    tied = solver.solve(first, settings, report)
     warn_unmet(_started(tied), what="Training", remedy=_remedy(settings))
     free = None
     if settings.free_reference and settings.alpha > 0:
-        free = solver.solve(tied.parameters, settings.untied(), lambda step: None, tied.fall)
+        free = solver.solve_untied(tied, settings.untied())
         warn_unmet(
             free,
             what="The reference without the tie, which tying costs are measured against,",
@@ -103,21 +106,6 @@ def _remedy(settings: Settings) -> str:
     if settings.solver == "lbfgs":
         return "Increase max_iter, standardise the columns, or accept a larger tol."
     return "Increase max_iter or learning_rate, or standardise the columns."
-
-
-@dataclass(frozen=True)
-class _GroupTensors:
-    X: tuple[Tensor, ...]
-    y: tuple[Tensor, ...]
-
-    @classmethod
-    def of(
-        cls, X: Floats, y: Labels, rows: Sequence[NDArray[np.intp]], place: Tensor
-    ) -> "_GroupTensors":
-        return cls(
-            tuple(torch.tensor(X[r]).to(place) for r in rows),
-            tuple(torch.tensor(y[r]).to(place) for r in rows),
-        )
 
 
 def _place(architecture: AnyNetwork, settings: Settings) -> Tensor:
@@ -171,76 +159,47 @@ def _hold_out(
     )
 
 
-class _Solver:
-    """One set of rows, prepared once and solved on as often as need be."""
+def _solver(
+    architecture: AnyNetwork,
+    example: Example,
+    kept: Sequence[NDArray[np.intp]],
+    held_out: Sequence[NDArray[np.intp]],
+    settings: Settings,
+    place: Tensor,
+) -> "Solver":
+    """Choose how the rows are gone over."""
+    likelihood = choose_likelihood(
+        architecture, sigma=settings.sigma, link=settings.link, smoothing=settings.smoothing
+    )
+    sizes = [_total(example.weights, rows) for rows in kept]
+    make = partial(_problem, likelihood, sizes)
+    curvature = place.new_ones(architecture.n_parameters)
+    if isinstance(likelihood, LinearLikelihood) and settings.solver == "lbfgs":
+        data = GroupedRows.of(example.X, example.y, kept, example.weights)
+        rows = LinearPass(data, settings.sigma, settings.link)
+        if place.device.type == "cpu":
+            return LinearSolver(rows, make)
+        curvature = linear_curvature(rows).to(place)
+    tensors = partial(GroupTensors.of, example.X, example.y, example.weights, place=place)
+    validation = tensors(held_out) if settings.early_stopping else None
+    return TensorSolver(tensors(kept), validation, curvature, make)
 
-    def __init__(
-        self,
-        architecture: AnyNetwork,
-        data: _GroupTensors,
-        validation: _GroupTensors | None,
-        settings: Settings,
-    ) -> None:
-        self.data = data
-        self.validation = validation
-        self.likelihood = choose_likelihood(
-            architecture, sigma=settings.sigma, link=settings.link, smoothing=settings.smoothing
-        )
-        if settings.solver == "lbfgs":
-            self.batch = Problem(self.likelihood, 0.0, 0.0).ragged(data.X, data.y)
-            self.curvature = self.likelihood.curvature(data.X)
 
-    def solve(
-        self, start: Tensor, settings: Settings, report: Report, earlier_fall: float = 0.0
-    ) -> Solution:
-        problem = Problem(
-            likelihood=self.likelihood,
-            alpha=settings.alpha,
-            weight_decay=settings.weight_decay,
-            group_weights=weigh_groups(settings.group_weights, [len(y) for y in self.data.y]),
-            parity=settings.parity,
-            parity_weight=settings.parity_weight,
-            parity_tolerance=settings.parity_tolerance,
-        )
-        if settings.solver == "lbfgs":
-            return solve_lbfgs(
-                problem,
-                start,
-                self.batch,
-                curvature=self.curvature,
-                max_iter=int(settings.max_iter or 1),
-                tol=settings.tol,
-                report=report,
-            )
-        schedule = Schedule(
-            epochs=int(settings.max_iter or 1),
-            batch_size=settings.batch_size,
-            learning_rate=float(settings.learning_rate or 0.0),
-            seed=settings.seed,
-            patience=settings.n_iter_no_change if settings.early_stopping else None,
-        )
-        return solve_stochastic(
-            problem,
-            start,
-            self.data.X,
-            self.data.y,
-            solver=settings.solver,
-            schedule=schedule,
-            report=report,
-            validation_loss=self._validation_loss(problem),
-            earlier_fall=earlier_fall,
-        )
+def _total(weights: Floats | None, rows: NDArray[np.intp]) -> float:
+    return len(rows) if weights is None else float(weights[rows].sum())
 
-    def _validation_loss(self, problem: Problem) -> Callable[[Tensor], float] | None:
-        if self.validation is None:
-            return None
-        batch = problem.ragged(self.validation.X, self.validation.y)
 
-        def loss(group_parameters: Tensor) -> float:
-            with torch.no_grad():
-                return problem.terms(group_parameters, batch).objective.item()
-
-        return loss
+def _problem(likelihood: Likelihood, sizes: Sequence[float], settings: Settings) -> Problem:
+    return Problem(
+        likelihood=likelihood,
+        alpha=settings.alpha,
+        weight_decay=settings.weight_decay,
+        group_weights=weigh_groups(settings.group_weights, sizes),
+        parity=settings.parity,
+        parity_weight=settings.parity_weight,
+        parity_tolerance=settings.parity_tolerance,
+        parity_bandwidth=settings.parity_bandwidth,
+    )
 
 
 def _as_array(parameters: Tensor) -> Floats:

@@ -19,7 +19,8 @@ from torch import Tensor
 
 from fairsmooth.training.convergence import Solution, require_finite
 from fairsmooth.training.history import Report, as_step
-from fairsmooth.training.problem import Batch, Problem, Terms
+from fairsmooth.training.objective import Objective
+from fairsmooth.training.problem import Problem, Terms
 
 # In float64 the objective cannot be told apart from its neighbours where the gradient is
 # smaller than the root of a rounding error: a tolerance below this counts as met there.
@@ -27,9 +28,8 @@ _RESOLVED = 1e-7
 
 
 def solve_lbfgs(
-    problem: Problem,
+    objective: Objective,
     start: Tensor,
-    batch: Batch,
     *,
     curvature: Tensor,
     max_iter: int,
@@ -40,12 +40,10 @@ def solve_lbfgs(
 
     Parameters
     ----------
-    problem : Problem
-        What to minimise.
+    objective : Objective
+        What to minimise, on rows in float64.
     start : Tensor of shape (K, m)
         Where to start, the same point for every group.
-    batch : Batch
-        All rows, in float64.
     curvature : Tensor of shape (m,) or (m, m)
         Rough second derivatives of a group's loss, positive; they only affect speed.
     max_iter : int
@@ -61,14 +59,12 @@ def solve_lbfgs(
         Its ``unmet`` says so if the tolerance was not reached.
     """
     began = time.perf_counter()
-    scales = _Scales.of(problem, curvature, n_groups=len(start))
+    scales = _Scales.of(objective.problem, curvature, n_groups=len(start))
     last: list[Terms] = []
 
     def evaluate(flat: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
         scaled = torch.as_tensor(flat, device=start.device).view_as(start)
-        point = scales.point(scaled).requires_grad_()
-        terms = problem.terms(point, batch)
-        (gradient,) = torch.autograd.grad(terms.objective, point)
+        terms, gradient = objective.evaluate(scales.point(scaled))
         require_finite(terms.objective, gradient, where=f"in iteration {steps + 1}")
         last[:] = [terms]
         return terms.objective.item(), scales.slope(gradient).cpu().numpy().ravel()

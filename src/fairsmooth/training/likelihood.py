@@ -6,7 +6,6 @@ Parameters are stacked ``(..., m)``, rows ``(..., n, d)``, labels and scores
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import torch
@@ -25,20 +24,10 @@ from fairsmooth.core.smoothing.linear import (
 )
 from fairsmooth.core.smoothing.mixtures import logistic_mixture
 from fairsmooth.core.smoothing.sampled import weight_pair_scores
-
-# Enough normals for the loss: the mixture of 8 is itself a link within 3e-8 of
-# the logistic, and the loss and its gradient agree to rounding.
-_TRAINING_NODES = 8
+from fairsmooth.training.margins import TRAINING_NODES
 
 # Exact scores of a hidden layer have an absolute error below this.
 _EXACT_ERROR = 1e-6
-
-# Columns that overlap have no curvature of their own, columns of zeros none at all. The first
-# is a share of each column's curvature, so that the units of a column do not matter.
-_LEAST_SHARE = 1e-4
-_LEAST_CURVATURE = 1e-12
-# Beyond this a matrix of second derivatives costs more than it saves.
-_MOST_COLUMNS = 2000
 
 
 class Likelihood(ABC):
@@ -49,10 +38,6 @@ class Likelihood(ABC):
     def prepare(self, X: Tensor) -> Any:
         """Compute once what does not change while the same rows are used again."""
         return X
-
-    def curvature(self, X: Sequence[Tensor]) -> Tensor:
-        """Return rough second derivatives of a loss by parameter, to rescale a solver's steps."""
-        return X[0].new_ones(self.architecture.n_parameters)
 
     @abstractmethod
     def scores(self, parameters: Tensor, rows: Any, seed: int) -> Tensor:
@@ -79,28 +64,12 @@ class LinearLikelihood(Likelihood):
         self.sigma = sigma
         self.link = link
 
-    def curvature(self, X: Sequence[Tensor]) -> Tensor:
-        """Return the second derivatives at 0, averaged over groups, and kept away from 0."""
-        width = X[0].shape[1] + 1
-        if width > _MOST_COLUMNS:
-            squares = torch.stack([rows.square().mean(0) for rows in X]).mean(0)
-            padded = torch.nn.functional.pad(squares, (0, 1), value=1.0)
-            return 0.25 * padded + _LEAST_CURVATURE
-        total = X[0].new_zeros(width, width)
-        for rows in X:
-            # Where every score is ½, -log N has the second derivative 4 N'² in the logit.
-            bend = 4.0 * self._slope_at_zero(self.prepare(rows)).square()
-            padded = torch.nn.functional.pad(rows, (0, 1), value=1.0)
-            total += (padded * (bend / len(rows)).unsqueeze(-1)).mT @ padded
-        total /= len(X)
-        return total + (_LEAST_SHARE * total.diag() + _LEAST_CURVATURE).diag()
-
     def prepare(self, X: Tensor) -> LinearRows:
         """Compute the spread of every row's perturbed logit, which no iteration changes."""
         variance = input_scale(X, self.sigma).square()
         if self.link == "probit":
             return LinearRows(X, (1.0 + variance).rsqrt(), X.new_ones(1))
-        widths, weights = logistic_mixture(_TRAINING_NODES)
+        widths, weights = logistic_mixture(TRAINING_NODES)
         spread = variance.unsqueeze(-1) + torch.as_tensor(widths**2, dtype=X.dtype, device=X.device)
         return LinearRows(
             X, spread.rsqrt(), torch.as_tensor(weights, dtype=X.dtype, device=X.device)
@@ -119,12 +88,6 @@ class LinearLikelihood(Likelihood):
             return torch.nn.functional.logsigmoid(margin)
         scores = self._scores(margin, rows)
         return scores.clamp_min(torch.finfo(scores.dtype).tiny).log()
-
-    def _slope_at_zero(self, rows: LinearRows) -> Tensor:
-        if self.sigma == 0.0 and self.link == "logistic":
-            return rows.X.new_full(rows.X.shape[:-1], 0.25)
-        density = rows.inverse_spread / math.sqrt(2.0 * math.pi)
-        return density if self.link == "probit" else density @ rows.shares
 
     def _scores(self, margin: Tensor, rows: LinearRows) -> Tensor:
         if self.link == "probit":

@@ -1,7 +1,7 @@
 """The training problem: every group's loss, the tie between them, and the extensions."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -9,7 +9,7 @@ from torch import Tensor
 
 from fairsmooth.core.objective import disparity
 from fairsmooth.training.likelihood import Likelihood
-from fairsmooth.training.parity import parity_penalty
+from fairsmooth.training.parity import BANDWIDTH, narrowing, parity_penalty
 
 GROUP_WEIGHTS = ("equal", "share")
 
@@ -19,11 +19,13 @@ class Batch:
     """Prepared rows and labels by group.
 
     Either *ragged*, one entry per group, or *stacked*, one tensor with the
-    group as its first dimension, so that all groups are one computation.
+    group as its first dimension, so that all groups are one computation. ``weights``
+    are in the form of the labels, with mean 1 in every group; all are 1 if None.
     """
 
     rows: Any
     labels: Sequence[Tensor] | Tensor
+    weights: Sequence[Tensor] | Tensor | None = None
 
     @property
     def stacked(self) -> bool:
@@ -70,7 +72,7 @@ class Problem:
         :math:`\lambda`; makes groups with separable data converge.
     group_weights : tuple of float, optional
         :math:`u_k`; 1 for every group if None, as in the paper.
-    parity, parity_weight, parity_tolerance, threshold
+    parity, parity_weight, parity_tolerance, parity_bandwidth, threshold
         The extension of :mod:`fairsmooth.training.parity`, on the overall classifier.
     """
 
@@ -81,24 +83,39 @@ class Problem:
     parity: str | None = None
     parity_weight: float = 0.0
     parity_tolerance: tuple[float, float] = (0.0, 0.0)
+    parity_bandwidth: float = BANDWIDTH
     threshold: float = 0.5
 
-    def ragged(self, X: Sequence[Tensor], y: Sequence[Tensor]) -> Batch:
-        """Prepare groups of different sizes, for solvers that use all rows at once."""
-        return Batch(tuple(self.likelihood.prepare(rows) for rows in X), tuple(y))
+    @property
+    def has_parity(self) -> bool:
+        """Whether the parity term takes part."""
+        return self.parity is not None and self.parity_weight > 0.0
 
-    def stack(self, X: Tensor, y: Tensor) -> Batch:
+    def stages(self) -> tuple["Problem", ...]:
+        """Return the problems to solve one after the other, each from where the last one ended."""
+        if not self.has_parity:
+            return (self,)
+        return tuple(replace(self, parity_bandwidth=h) for h in narrowing(self.parity_bandwidth))
+
+    def ragged(
+        self, X: Sequence[Tensor], y: Sequence[Tensor], weights: Sequence[Tensor] | None = None
+    ) -> Batch:
+        """Prepare groups of different sizes, for solvers that use all rows at once."""
+        return Batch(tuple(self.likelihood.prepare(rows) for rows in X), tuple(y), weights)
+
+    def stack(self, X: Tensor, y: Tensor, weights: Tensor | None = None) -> Batch:
         """Prepare equally many rows ``(K, b, d)`` of every group, for minibatch solvers."""
-        return Batch(self.likelihood.prepare(X), y)
+        return Batch(self.likelihood.prepare(X), y, weights)
 
     def terms(self, group_parameters: Tensor, batch: Batch, *, seed: int = 0) -> Terms:
         """Evaluate the objective for parameters ``(K, m)`` on a batch, under autograd."""
         losses = self._losses(group_parameters, batch, seed)
         tie = disparity(group_parameters)
-        objective = self._total(losses) + self.alpha * tie
+        objective = self.total(losses) + self.alpha * tie
         if self.weight_decay:
             objective = objective + self.weight_decay * group_parameters.square().sum()
-        if self.parity is not None and self.parity_weight:
+        if self.has_parity:
+            assert self.parity is not None
             scores = self._overall_scores(group_parameters.mean(0), batch, seed)
             gap = parity_penalty(
                 scores,
@@ -106,11 +123,14 @@ class Problem:
                 parity=self.parity,
                 threshold=self.threshold,
                 tolerance=self.parity_tolerance,
+                bandwidth=self.parity_bandwidth,
+                weights=batch.weights,
             )
             objective = objective + self.parity_weight * gap
         return Terms(objective, losses, tie)
 
-    def _total(self, losses: Tensor) -> Tensor:
+    def total(self, losses: Tensor) -> Tensor:
+        """Return the weighted sum of the groups' losses."""
         if self.group_weights is None:
             return losses.sum()
         return losses @ losses.new_tensor(self.group_weights)
@@ -118,9 +138,13 @@ class Problem:
     def _losses(self, group_parameters: Tensor, batch: Batch, seed: int) -> Tensor:
         log_probability = self.likelihood.log_probability
         if isinstance(batch.labels, Tensor):
-            return -log_probability(group_parameters, batch.rows, batch.labels, seed).mean(-1)
-        by_group = zip(group_parameters, batch.rows, batch.labels, strict=True)
-        return torch.stack([-log_probability(w, rows, y, seed).mean() for w, rows, y in by_group])
+            found = -log_probability(group_parameters, batch.rows, batch.labels, seed)
+            return (found * batch.weights if isinstance(batch.weights, Tensor) else found).mean(-1)
+        weights = batch.weights if batch.weights is not None else [1.0] * len(batch.labels)
+        by_group = zip(group_parameters, batch.rows, batch.labels, weights, strict=True)
+        return torch.stack(
+            [-(log_probability(w, rows, y, seed) * of).mean() for w, rows, y, of in by_group]
+        )
 
     def _overall_scores(self, overall: Tensor, batch: Batch, seed: int) -> Sequence[Tensor]:
         if batch.stacked:
@@ -129,7 +153,7 @@ class Problem:
         return [self.likelihood.scores(overall, rows, seed) for rows in batch.rows]
 
 
-def weigh_groups(kind: str, sizes: Sequence[int]) -> tuple[float, ...] | None:
+def weigh_groups(kind: str, sizes: Sequence[float]) -> tuple[float, ...] | None:
     """Return the groups' weights in the objective, whose mean is 1; None if all are equal.
 
     Examples

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from fairsmooth._types import Floats
+from fairsmooth.core.rows import Rows
 from fairsmooth.exceptions import InputError, ScaleWarning
 
 # Far beyond any measurement, and well below where squares overflow in float32.
@@ -21,21 +21,19 @@ _LARGEST = 1e15
 _LOUD, _UNLIKE = 10.0, 20.0
 
 
-def check_scales(X: Floats, names: Sequence[str] | None, *, sigma: float) -> None:
+def check_scales(rows: Rows, names: Sequence[str] | None, *, sigma: float) -> None:
     """Refuse columns that overflow; warn of columns whose noise drowns the others.
 
     The scale of a column is the root mean square of its entries other than 0, so that an
     indicator has the scale 1 however rare it is.
     """
-    largest = np.abs(X).max(axis=0)
+    largest, scales = rows.scales()
     if largest.max() > _LARGEST:
         column = int(largest.argmax())
         raise InputError(
             f"Expected columns with values up to {_LARGEST:g}, got {largest[column]:g} in "
             f"{_name(column, names)}. Standardise it, for instance with StandardScaler."
         )
-    with np.errstate(invalid="ignore", divide="ignore"):
-        scales = np.sqrt((X * X).sum(axis=0) / (X != 0.0).sum(axis=0))
     used = np.flatnonzero(np.isfinite(scales)).tolist()
     if not used:
         return

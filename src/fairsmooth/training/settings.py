@@ -8,13 +8,16 @@ from fairsmooth.core.architecture import Network
 from fairsmooth.core.build import AnyNetwork
 from fairsmooth.core.parameters import CENTERS
 from fairsmooth.exceptions import InputError
+from fairsmooth.training.decisions.limits import NAMES
 from fairsmooth.training.history import Report
 from fairsmooth.training.parity import PARITIES
 from fairsmooth.training.problem import GROUP_WEIGHTS
+from fairsmooth.training.threshold import wanted_rate
 
 LINKS = ("logistic", "probit")
 SOLVERS = ("auto", "lbfgs", "sgd", "adam")
 SMOOTHINGS = ("auto", "exact", "layerwise", "monte_carlo")
+PARITY_SOLVERS = ("surrogate", "decisions")
 
 _LEARNING_RATES = {"sgd": 0.05, "adam": 0.003}
 _MOST_ITERATIONS = 500
@@ -34,6 +37,9 @@ class Settings:
     parity: str | None
     parity_weight: float
     parity_tolerance: tuple[float, float]
+    parity_bandwidth: float
+    parity_solver: str
+    calibrate: bool | str
     group_weights: str
     center: str
     solver: str
@@ -54,6 +60,11 @@ class Settings:
     callback: Report | None
     hold_out: bool
 
+    @property
+    def has_parity(self) -> bool:
+        """Whether the parity term takes part."""
+        return self.parity is not None and self.parity_weight > 0.0
+
     def check(self) -> None:
         """Refuse values that cannot be used, naming what was expected."""
         _validate.non_negative(
@@ -68,6 +79,7 @@ class Settings:
             learning_rate=1.0 if self.learning_rate is None else self.learning_rate,
             n_draws=self.n_draws,
             tol=self.tol,
+            parity_bandwidth=self.parity_bandwidth,
             n_iter_no_change=self.n_iter_no_change,
         )
         _validate.one_of(LINKS, link=self.link)
@@ -76,13 +88,41 @@ class Settings:
         _validate.one_of(GROUP_WEIGHTS, group_weights=self.group_weights)
         _validate.one_of(tuple(CENTERS), center=self.center)
         _validate.in_range(0.0, 0.9, validation_fraction=self.validation_fraction)
-        if self.parity is not None:
-            _validate.one_of(PARITIES, parity=self.parity)
+        _validate.one_of(PARITY_SOLVERS, parity_solver=self.parity_solver)
+        if self.calibrate not in (True, False, "auto"):
+            raise InputError(f"Expected calibrate True, False or 'auto', got {self.calibrate!r}.")
+        self._check_parity()
         if isinstance(self.threshold, str):
-            _validate.one_of(("accuracy",), threshold=self.threshold)
+            if self.threshold != "accuracy":
+                wanted_rate(self.threshold)
         else:
             _validate.in_range(0.0, 1.0, threshold=self.threshold)
         self._check_tolerances()
+
+    @property
+    def decisions(self) -> bool:
+        """Whether limits on the gaps are constraints on decisions."""
+        return self.parity_solver == "decisions"
+
+    @property
+    def calibrated(self) -> bool:
+        """Whether scores go through a fitted map; by default where a rule was installed."""
+        return self.decisions if self.calibrate == "auto" else bool(self.calibrate)
+
+    def _check_parity(self) -> None:
+        known = tuple(NAMES) if self.decisions else PARITIES
+        if self.parity is not None or self.decisions:
+            _validate.one_of(known, parity=str(self.parity))
+        if self.decisions and self.parity_weight > 0.0:
+            raise InputError(
+                "Expected parity_weight=0 with parity_solver='decisions', which needs no weight: "
+                f"its limits are constraints, got parity_weight={self.parity_weight}."
+            )
+        if self.decisions and self.threshold != 0.5:
+            raise InputError(
+                "Expected threshold=0.5 with parity_solver='decisions', which moves the intercept "
+                f"instead, got threshold={self.threshold!r}."
+            )
 
     def _check_tolerances(self) -> None:
         try:

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from fairsmooth._random import seed_from, torch_generator
+from fairsmooth.training.annealing import stage_of_epoch
 from fairsmooth.training.batching import draw_rows
 from fairsmooth.training.convergence import Solution, require_finite, still_falling
 from fairsmooth.training.history import Report, as_step
@@ -52,6 +53,7 @@ def solve_stochastic(
     X: Sequence[Tensor],
     y: Sequence[Tensor],
     *,
+    weights: Sequence[Tensor] | None = None,
     solver: str,
     schedule: Schedule,
     report: Report,
@@ -72,11 +74,12 @@ def solve_stochastic(
     best, best_loss, stale = parameters.detach().clone(), math.inf, 0
     objectives: list[float] = []
     for epoch in range(1, schedule.epochs + 1):
-        seen = []
+        seen, stage = [], stage_of_epoch(problem, epoch, epochs=schedule.epochs)
         for step, rows in enumerate(_epoch(X, schedule, epoch)):
             optimiser.zero_grad(set_to_none=True)
-            batch = problem.stack(_take(X, rows), _take(y, rows))
-            terms = problem.terms(parameters, batch, seed=seed_from(schedule.seed, epoch, step))
+            of = None if weights is None else _take(weights, rows)
+            batch = problem.stack(_take(X, rows), _take(y, rows), of)
+            terms = stage.terms(parameters, batch, seed=seed_from(schedule.seed, epoch, step))
             terms.objective.backward()
             optimiser.step()
             seen.append(terms.detached())

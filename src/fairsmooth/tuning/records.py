@@ -5,7 +5,7 @@ import json
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
@@ -13,19 +13,19 @@ import numpy as np
 
 from fairsmooth._atomic import ensure_folder, unwritable
 from fairsmooth.exceptions import InputError
-from fairsmooth.tuning.trials import OBJECTIVES
+from fairsmooth.tuning.judged import FoldCounts, Judged
 
 try:
     import fcntl
 except ImportError:  # pragma: no cover - a system without advisory locks
     fcntl = None  # type: ignore[assignment]
 
-_FORMAT = 1
+_FORMAT = 2
 
 
 @dataclass(frozen=True)
 class TrialRecord:
-    """One finished trial.
+    """One trial that has ended: all that is needed to run it again, and all that it showed.
 
     Attributes
     ----------
@@ -33,15 +33,39 @@ class TrialRecord:
         Its place in the sequence, from 0.
     params : dict
         What the sampler chose, as plain values.
-    measured : dict or None
-        The objectives on held-out rows; None if the trial was given up early.
+    seed : int
+        Of every training in it.
+    folds : tuple of FoldCounts
+        Decisions on the folds it was judged on, in order.
+    stopped : str or None
+        Why it saw no more folds; None if it saw all.
+    converged : bool
+        Whether every training met its tolerance.
     seconds : float
     """
 
     number: int
     params: Mapping[str, Any]
-    measured: Mapping[str, float] | None
+    seed: int
+    folds: tuple[FoldCounts, ...]
+    stopped: str | None
+    converged: bool
     seconds: float
+
+    @property
+    def judged(self) -> Judged:
+        """The folds, pooled."""
+        return Judged(self.folds)
+
+    @property
+    def finished(self) -> bool:
+        """Whether it was judged on all folds."""
+        return self.stopped is None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data that JSON can hold."""
+        folds = [fold.to_dict() for fold in self.folds]
+        return {**vars(self), "params": dict(self.params), "folds": folds}
 
 
 class RecordsFile:
@@ -77,7 +101,7 @@ class RecordsFile:
 
     def append(self, record: TrialRecord) -> None:
         """Write one trial; it is on the disk when this returns."""
-        _write_line(self._file, asdict(record))
+        _write_line(self._file, record.to_dict())
         self.records.append(record)
 
 
@@ -131,15 +155,15 @@ def _read(file: IO[bytes], path: Path, digest: str) -> list[TrialRecord]:
 
 
 def _record(plain: Any) -> TrialRecord:
-    measured = plain["measured"]
-    if measured is not None:
-        measured = {name: float(measured[name]) for name in OBJECTIVES}
-        if not np.isfinite(list(measured.values())).all():
-            raise ValueError("not finite")
-    number = plain["number"]
-    if not isinstance(number, int) or number < 0:
-        raise ValueError("no number of a trial")
-    return TrialRecord(number, dict(plain["params"]), measured, float(plain["seconds"]))
+    number, seed = (int(plain[name]) for name in ("number", "seed"))
+    stopped, converged = plain["stopped"], plain["converged"]
+    folds = tuple(FoldCounts.from_dict(fold) for fold in plain["folds"])
+    if number < 0 or not isinstance(converged, bool):
+        raise ValueError("no trial")
+    if not (folds if stopped is None else isinstance(stopped, str)):
+        raise ValueError("a trial that neither saw a fold nor was stopped")
+    seconds = float(plain["seconds"])
+    return TrialRecord(number, dict(plain["params"]), seed, folds, stopped, converged, seconds)
 
 
 def _in_sequence(records: list[TrialRecord]) -> list[TrialRecord]:

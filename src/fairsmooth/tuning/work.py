@@ -1,96 +1,68 @@
-"""One trial: train on one part of the rows, measure on another."""
+"""One trial: a model per fold, judged on the rows it has not seen, until it is not worth it."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+import time
+import warnings
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-import numpy as np
-import pandas as pd
-from numpy.typing import NDArray
+import torch
+from sklearn.exceptions import ConvergenceWarning
 
-from fairsmooth._random import numpy_generator
-from fairsmooth._types import Floats
-from fairsmooth.data.groups import encode_groups
-from fairsmooth.data.splits import hold_out
 from fairsmooth.estimator import FairSmoothClassifier
-from fairsmooth.exceptions import InputError
-from fairsmooth.metrics import accuracy, demographic_parity_gap, equalized_odds_gap
+from fairsmooth.exceptions import ConstantRuleWarning, FairSmoothError, ParityWarning
+from fairsmooth.tuning.folds import Fold
+from fairsmooth.tuning.judged import FoldCounts, Judged
+from fairsmooth.tuning.records import TrialRecord
 
-# The first rung trains on this share of the rows; what is hopeless there goes no further.
-_FIRST_RUNG = 0.2
-# A trial is hopeless if another is this much better in accuracy and no worse in the rest.
-_PRUNING_MARGIN = 0.03
-# Held out, learned from, and enough of either left for a first rung.
-_LEAST_ROWS_OF_A_CELL = 4
-
-Measured = Mapping[str, float]
+Stop = Callable[[Judged], str | None]
 
 
-@dataclass(frozen=True)
-class Work:
-    """The rows, cut into the part that trials learn from and the part that judges them."""
-
-    X: Floats
-    y: NDArray[Any]
-    groups: NDArray[np.intp]
-    train: NDArray[np.intp]
-    validation: NDArray[np.intp]
-    first_rung: NDArray[np.intp]
-
-    @classmethod
-    def of(cls, X: Any, y: Any, sensitive: Any, validation_size: float, seed: int) -> "Work":
-        """Cut the rows, by group and label."""
-        X, y = np.asarray(X, dtype=np.float64), np.asarray(y)
-        encoded = encode_groups(sensitive, n_rows=len(y))
-        cells = pd.factorize(y)[0] * len(encoded.labels) + encoded.codes
-        smallest = int(np.bincount(cells)[np.unique(cells)].min())
-        if smallest < _LEAST_ROWS_OF_A_CELL:
-            raise InputError(
-                f"Expected at least {_LEAST_ROWS_OF_A_CELL} rows of every label in every group to "
-                f"hold some out, got {smallest}. Merge small groups."
-            )
-        permute = numpy_generator(seed, "split", "validation").permutation
-        train, validation = hold_out(cells, validation_size, permute=permute)
-        permute = numpy_generator(seed, "split", "first rung").permutation
-        rest, rung = hold_out(cells[train], _FIRST_RUNG, permute=permute)
-        # A cell too small to give a fifth gives one row: a rung needs every cell.
-        missing = np.setdiff1d(cells[train], cells[train][rung])
-        extra = [rest[np.flatnonzero(cells[train][rest] == cell)[0]] for cell in missing]
-        rung = np.sort(np.concatenate([rung, np.array(extra, dtype=np.intp)]))
-        return cls(X, y, encoded.codes, train, validation, train[rung])
-
-    def measure(
-        self, parameters: Mapping[str, Any], others: Sequence[Measured], *, seed: int
-    ) -> Measured | None:
-        """Return the objectives of a trial, or None where another trial is far better."""
-        if _hopeless(self._measure(parameters, self.first_rung, seed), others):
-            return None
-        return self._measure(parameters, self.train, seed)
-
-    def _measure(
-        self, parameters: Mapping[str, Any], rows: NDArray[np.intp], seed: int
-    ) -> dict[str, float]:
-        classifier = FairSmoothClassifier(**parameters, free_reference=False, random_state=seed)
-        classifier.fit(self.X[rows], self.y[rows], sensitive_features=self.groups[rows])
-        decided = classifier.predict(self.X[self.validation])
-        truth, groups = self.y[self.validation], self.groups[self.validation]
-        positive = classifier.classes_[1]
-        hits, calls = truth == positive, decided == positive
-        return {
-            "accuracy": accuracy(hits, calls),
-            "demographic_parity": demographic_parity_gap(hits, calls, sensitive_features=groups),
-            "equalized_odds_sum": equalized_odds_gap(
-                hits, calls, sensitive_features=groups, kind="sum"
-            ),
-            "epsilon": classifier.certificate_.epsilon,
-        }
+def run_trial(
+    folds: Sequence[Fold],
+    parameters: Mapping[str, Any],
+    *,
+    number: int,
+    point: Mapping[str, Any],
+    seed: int,
+    stop: Stop = lambda judged: None,
+) -> TrialRecord:
+    """Train and judge fold by fold; a trial that cannot be trained ends with the reason."""
+    began = time.perf_counter()
+    done: list[FoldCounts] = []
+    converged, stopped = True, None
+    while len(done) < len(folds) and stopped is None:
+        try:
+            counts, met = judge_fold(folds[len(done)], parameters, seed=seed)
+        except FairSmoothError as error:
+            stopped = f"it cannot be trained: {error}"
+            break
+        done.append(counts)
+        converged = converged and met
+        if len(done) < len(folds):
+            stopped = stop(Judged(tuple(done)))
+    seconds = time.perf_counter() - began
+    return TrialRecord(number, point, seed, tuple(done), stopped, converged, seconds)
 
 
-def _hopeless(first: Measured, others: Sequence[Measured]) -> bool:
-    """Whether a finished trial is better by a margin that more rows would not make up."""
-    costs = [name for name in first if name != "accuracy"]
-    return any(
-        other["accuracy"] >= first["accuracy"] + _PRUNING_MARGIN
-        and all(first[name] >= other[name] for name in costs)
-        for other in others
-    )
+def run_alone(folds: Sequence[Fold], parameters: Mapping[str, Any], **options: Any) -> TrialRecord:
+    """Do the same in a process of its own: one core each."""
+    torch.set_num_threads(1)
+    return run_trial(folds, parameters, **options)
+
+
+def judge_fold(fold: Fold, parameters: Mapping[str, Any], *, seed: int) -> tuple[FoldCounts, bool]:
+    """Train on one part, count decisions on the other; and whether training converged."""
+    classifier = FairSmoothClassifier(**parameters, free_reference=False, random_state=seed)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always", ConvergenceWarning)
+        for told_by_what_is_judged in (ParityWarning, ConstantRuleWarning):
+            warnings.simplefilter("ignore", told_by_what_is_judged)
+        classifier.fit(fold.X, fold.y, sensitive_features=fold.codes)
+        decided = classifier.predict(fold.X_judged)
+    unmet = [each for each in told if issubclass(each.category, ConvergenceWarning)]
+    for each in told:
+        if each not in unmet:
+            warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)
+    epsilon = classifier.certificate_.epsilon
+    counts = FoldCounts.of(decided, fold.y_judged, fold.groups_judged, epsilon)
+    return counts, not unmet

@@ -2,13 +2,16 @@
 
 from fairsmooth.verify._checks import verify
 from fairsmooth.verify.check import Check, not_checked
+from fairsmooth.verify.graph import SUFFIX, model_inside
 from fairsmooth.verify.guarantee import GuaranteeVerification, verify_guarantee
 from fairsmooth.verify.verification import Verification
 
 __all__ = [
+    "SUFFIX",
     "Check",
     "GuaranteeVerification",
     "Verification",
+    "model_inside",
     "not_checked",
     "verify",
     "verify_guarantee",

@@ -11,10 +11,12 @@ from fairsmooth.exceptions import ModelFileError
 from fairsmooth.verify._bounds import DISTANCE, LIPSCHITZ, TOTAL_VARIATION, Bound
 from fairsmooth.verify._description import BY_GROUP, Description, parse_description
 from fairsmooth.verify._exact import Geometry, measure
+from fairsmooth.verify._forecasters import check_forecasters
 from fairsmooth.verify._json import canonical
 from fairsmooth.verify._model_file import Floats, ModelFile, read_model_file, was_a_model
-from fairsmooth.verify._trust import on_trust, smoothing
+from fairsmooth.verify._trust import calibration, on_trust, smoothing
 from fairsmooth.verify.check import Check
+from fairsmooth.verify.graph import SUFFIX, verify_graph
 from fairsmooth.verify.verification import Verification
 
 
@@ -30,12 +32,15 @@ def verify(path: str | os.PathLike[str]) -> Verification:
     .. math:: |N(W^*)(x) - N(W_k)(x)| \le 2\Phi(r_k/2\sigma) - 1 \le \texttt{epsilon\_by\_group}_k
 
     for the ``W*``, ``W_k`` and ``sigma`` in the file, provided that the base
-    classifier maps into [0, 1].
+    classifier maps into [0, 1]. Where scores go through a map
+    :math:`\Phi(a\Phi^{-1}(p) + b)`, the same holds for the mapped scores with
+    :math:`\sigma/a` in the place of :math:`\sigma`.
 
     Parameters
     ----------
     path : path-like
-        The model file.
+        The model file, or an ONNX file made of one (its name ends in ``.onnx``), whose graph is
+        then compared with the model that it carries.
 
     Returns
     -------
@@ -61,6 +66,13 @@ def verify(path: str | os.PathLike[str]) -> Verification:
     fairsmooth.exceptions.ModelFileError: Expected a model file, got no-such-file, which is none:
     Expected a readable file, got: No such file or directory.
     """
+    if os.fspath(path).lower().endswith(SUFFIX):
+        return verify_graph(path, _verify_file)
+    return _verify_file(path)
+
+
+def _verify_file(path: str | os.PathLike[str]) -> Verification:
+    """Verify a model file."""
     try:
         model = read_model_file(path)
     except ModelFileError as error:
@@ -76,6 +88,7 @@ def verify(path: str | os.PathLike[str]) -> Verification:
     try:
         description = parse_description(model.description)
         group_parameters, parameters = _weights(model, description)
+        forecasters = _forecasters(model, description)
     except ModelFileError as error:
         return Verification((*opening, Check("description", False, str(error))))
     n_groups, n_parameters = group_parameters.shape
@@ -87,6 +100,8 @@ def verify(path: str | os.PathLike[str]) -> Verification:
             _overall(geometry, description),
             _statement(description, n_parameters),
             *_numbers(geometry, description),
+            *forecasters,
+            *calibration(description),
             smoothing(description),
             *on_trust(description),
         )
@@ -107,8 +122,11 @@ def _weights(model: ModelFile, description: Description) -> tuple[Floats, Floats
     shapes = {"group_parameters": (groups, length), "parameters": (length,)}
     if "free_group_parameters" in model.tensors:
         shapes["free_group_parameters"] = (groups, length)
+    forecasters = description.rule.forecasters
+    beside = set() if forecasters is None else forecasters.names
     for name, tensor in model.tensors.items():
         fixed = description.rule.is_module and name.startswith(("buffer.", "frozen."))
+        fixed = fixed or name in beside
         if name not in shapes and not fixed:
             raise ModelFileError(f"Expected no other tensors, got {name!r}.")
         if not np.isfinite(tensor).all():
@@ -118,6 +136,11 @@ def _weights(model: ModelFile, description: Description) -> tuple[Floats, Floats
         if found != shape:
             raise ModelFileError(f"Expected {name!r} of shape {shape}, got {found}.")
     return model.tensors["group_parameters"], model.tensors["parameters"]
+
+
+def _forecasters(model: ModelFile, description: Description) -> tuple[Check, ...]:
+    found = description.rule.forecasters
+    return () if found is None else (check_forecasters(found, model.tensors),)
 
 
 def _overall(geometry: Geometry, description: Description) -> Check:
@@ -135,11 +158,14 @@ def _statement(description: Description, n_parameters: int) -> Check:
         "groups": description.groups,
         "n_parameters": n_parameters,
         "center": description.center,
+        "slope": description.slope,
     }
     for name, fact in facts.items():
-        stated = description.certificate[name]
+        # A certificate without a slope speaks of scores that go through no map.
+        stated = description.certificate.get(name, 1.0)
+        number = name in ("sigma", "slope") and not isinstance(stated, bool)
         # Text tells 1 from true, and a list from a tuple it does not.
-        if canonical(stated) != canonical(fact) and not (name == "sigma" and stated == fact):
+        if canonical(stated) != canonical(fact) and not (number and stated == fact):
             return Check(
                 "statement", False, f"Expected {name} {fact!r} in the certificate, got {stated!r}."
             )
@@ -152,13 +178,16 @@ def _numbers(geometry: Geometry, description: Description) -> Iterator[Check]:
     share = Fraction(len(radii) - 1, len(radii))
     # W* is rounded, or not the mean: the largest radius may exceed (K - 1) d / K.
     paper = max(share**2 * geometry.squared_max_distance, *radii)
+    # Distances over sigma / a are distances times a over sigma: exact, since a is a fraction.
+    steeper = Fraction(description.slope) ** 2
+    steep = tuple(steeper * radius for radius in radii)
     numbers = (
         ("max_distance", DISTANCE, (geometry.squared_max_distance,)),
         ("distances", DISTANCE, radii),
-        ("epsilon", LIPSCHITZ, (paper,)),
-        ("epsilon_linear_by_group", LIPSCHITZ, radii),
-        ("epsilon_by_group", TOTAL_VARIATION, radii),
-        ("epsilon_tight", TOTAL_VARIATION, (max(radii),)),
+        ("epsilon", LIPSCHITZ, (steeper * paper,)),
+        ("epsilon_linear_by_group", LIPSCHITZ, steep),
+        ("epsilon_by_group", TOTAL_VARIATION, steep),
+        ("epsilon_tight", TOTAL_VARIATION, (max(steep),)),
     )
     for name, bound, squares in numbers:
         labels = description.groups if name in BY_GROUP else ("all groups",)

@@ -30,6 +30,7 @@ _SINGLE = ("max_distance", "epsilon", "epsilon_tight")
 class Description:
     """What a model file says of itself; every number is a float64 or infinity.
 
+    ``slope`` and ``offset`` are those of the map that scores go through, 1 and 0 without one;
     ``rule`` is whatever else a prediction depends on.
     """
 
@@ -40,6 +41,8 @@ class Description:
     certificate: Object
     bounds: dict[str, tuple[float, ...]]
     rule: Rule
+    slope: float = 1.0
+    offset: float = 0.0
 
 
 def parse_description(text: str) -> Description:
@@ -53,6 +56,8 @@ def parse_description(text: str) -> Description:
     known = is_whole(plain.get("format")) and plain["format"] in FORMATS
     require(known, f"format {FORMATS[0]} or {FORMATS[-1]}", plain.get("format"))
     entries = {*_ENTRIES, *(("training",) if plain["format"] == 1 else _SINCE_2)}
+    if plain["format"] != 1 and "calibration" in plain:
+        entries.add("calibration")
     require(set(plain) == entries, f"the entries {sorted(entries)}", sorted(plain))
     one_of(plain, "link", LINKS)
     center = one_of(plain, "center", CENTERS)
@@ -65,6 +70,7 @@ def parse_description(text: str) -> Description:
     certificate = an_object(plain, "certificate")
     _same_settings(plain, an_object(plain, "parameters"))
     n_parameters = _count(an_object(plain, "architecture"))
+    slope, offset = _calibration(plain)
     return Description(
         sigma=sigma,
         center=center,
@@ -73,12 +79,29 @@ def parse_description(text: str) -> Description:
         certificate=certificate,
         bounds=_bounds(certificate, len(groups)),
         rule=read_rule(plain),
+        slope=slope,
+        offset=offset,
     )
+
+
+def _calibration(plain: Object) -> tuple[float, float]:
+    """Return slope and offset of the map that scores go through."""
+    if "calibration" not in plain:
+        return 1.0, 0.0
+    entry = an_object(plain, "calibration")
+    known = {"slope", "offset"}
+    require(set(entry) == known, f"a calibration with {sorted(known)}", sorted(entry))
+    slope, offset = real(entry, "slope"), real(entry, "offset")
+    require(0.0 < slope < math.inf, "a finite slope of the calibration > 0", slope)
+    require(math.isfinite(offset), "a finite offset of the calibration", offset)
+    return slope, offset
 
 
 def _bounds(certificate: Object, n_groups: int) -> dict[str, tuple[float, ...]]:
     """Return every bound of the certificate as a tuple: one number, or one per group."""
     known = {*_STATED, *_SINGLE, *BY_GROUP}
+    if "slope" in certificate:
+        known.add("slope")
     require(set(certificate) == known, f"a certificate with {sorted(known)}", sorted(certificate))
     bounds = {}
     for name in (*_SINGLE, *BY_GROUP):

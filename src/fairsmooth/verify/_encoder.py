@@ -3,7 +3,8 @@
 from itertools import pairwise
 from typing import Any
 
-from fairsmooth.verify._fields import require
+from fairsmooth.verify._fields import is_whole, require
+from fairsmooth.verify._forecasters import read_forecasters
 
 
 def n_features_of(encoder: Any) -> int | None:
@@ -16,6 +17,12 @@ def n_features_of(encoder: Any) -> int | None:
     """
     if encoder is None:
         return None
+    forecasters = read_forecasters(encoder)
+    if forecasters is not None:
+        n_features_of(encoder["inputs"])
+        return forecasters.n_features
+    if isinstance(encoder, dict) and encoder.get("kind") == "crossed":
+        return _n_crossed(encoder)
     columns = encoder.get("columns") if isinstance(encoder, dict) else None
     require(isinstance(columns, list) and bool(columns), "an encoder with columns", encoder)
     counts, names = [], []
@@ -30,6 +37,28 @@ def n_features_of(encoder: Any) -> int | None:
     require(len(set(names)) == len(names), "every column once in the encoder", names)
     known = [count for count in counts if count is not None]
     return sum(known) if len(known) == len(counts) else None
+
+
+def n_columns_of(encoder: Any) -> int | None:
+    """Return how many rules read the table's columns, in an encoder that has been checked."""
+    if encoder is None:
+        return None
+    inner = {"forecasts": "inputs", "crossed": "fine"}.get(encoder.get("kind", ""))
+    return len((encoder if inner is None else encoder[inner])["columns"])
+
+
+def _n_crossed(encoder: dict[str, Any]) -> int | None:
+    """Return the features of fine columns and of products of two rough ones each."""
+    entries = {"kind", "fine", "rough", "pairs"}
+    require(set(encoder) == entries, f"an encoder with {sorted(entries)}", sorted(encoder))
+    fine, rough = n_features_of(encoder["fine"]), n_features_of(encoder["rough"])
+    pairs = encoder["pairs"]
+    require(isinstance(pairs, list), "a list of pairs", pairs)
+    for pair in pairs:
+        places = isinstance(pair, list) and len(pair) == 2 and all(map(is_whole, pair))
+        fits = places and 0 <= pair[0] < pair[1] and (rough is None or pair[1] < rough)
+        require(fits, "a pair of columns", pair)
+    return None if fine is None else fine + len(pairs)
 
 
 def _count(rule: dict[str, Any]) -> int | None:

@@ -4,8 +4,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from fairsmooth.verify._encoder import n_features_of
+from fairsmooth.verify._encoder import n_columns_of, n_features_of
 from fairsmooth.verify._fields import an_object, is_whole, labels, one_of, real, require, texts
+from fairsmooth.verify._forecasters import Forecasters, read_forecasters
 from fairsmooth.verify._json import Object
 
 METHODS = ("auto", "exact", "layerwise", "monte_carlo")
@@ -32,6 +33,8 @@ class Rule:
     n_features : int
     n_columns : int or None
         Columns of the table that the encoder reads, if there is one.
+    forecasters : Forecasters or None
+        If the features are forecasts.
     label, positive : text or None
         The label's column and its positive value, of a model of a table.
     has_guarantee : bool
@@ -44,6 +47,7 @@ class Rule:
     threshold: float
     n_features: int
     n_columns: int | None
+    forecasters: Forecasters | None
     label: str | None
     positive: str
     has_guarantee: bool
@@ -65,7 +69,7 @@ def read_rule(plain: Object) -> Rule:
         method = "exact" if has_exact_way else "monte_carlo" if is_module else "layerwise"
     classes = _classes(plain)
     table = _table(plain.get("training") if is_old else plain.get("table"), classes)
-    encoder, n_features = plain["encoder"], _features(plain)
+    n_features, forecasters = _features(plain), read_forecasters(plain["encoder"])
     guarantee = plain.get("guarantee")
     require(guarantee is None or isinstance(guarantee, dict), "a guarantee or none", guarantee)
     return Rule(
@@ -75,7 +79,8 @@ def read_rule(plain: Object) -> Rule:
         n_draws=int(n_draws or 0),
         threshold=real(plain, "threshold"),
         n_features=n_features,
-        n_columns=None if encoder is None else len(encoder["columns"]),
+        n_columns=n_columns_of(plain["encoder"]),
+        forecasters=forecasters,
         label=table.get("label"),
         positive=repr(table.get("positive", classes[1])),
         has_guarantee=guarantee is not None,

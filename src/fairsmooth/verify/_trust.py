@@ -33,12 +33,29 @@ def smoothing(description: Description) -> Check:
         )
     if rule.way == "layerwise":
         detail += "; quasi-random points, whose error has no proof; for as many independent draws"
+    if description.slope != 1.0 or description.offset != 0.0:
+        return not_checked(
+            "smoothing",
+            f"{detail}: before its map a score is within {_up(radius)} of the smooth one with "
+            f"{_CONFIDENCE:.0%} confidence",
+        )
     bound = min(1.0, description.bounds["epsilon_tight"][0] + radius)
     return not_checked(
         "smoothing",
         f"{detail}: a score is within {_up(radius)} of the smooth one with {_CONFIDENCE:.0%} "
         f"confidence, so within {_up(bound)} of a group's own smooth score",
     )
+
+
+def calibration(description: Description) -> Iterator[Check]:
+    """Tell which map scores go through, if any, and whose bounds these are then."""
+    if (description.slope, description.offset) != (1.0, 0.0):
+        yield Check(
+            "calibration",
+            True,
+            f"scores go through Φ(a Φ⁻¹(p) + b), a = {description.slope!r}, "
+            f"b = {description.offset!r}; the bounds are those of sigma / a",
+        )
 
 
 def on_trust(description: Description) -> Iterator[Check]:
@@ -58,6 +75,11 @@ def on_trust(description: Description) -> Iterator[Check]:
     yield not_checked(
         "columns", f"taken on trust: which column each of {rule.n_features} features is{source}"
     )
+    if rule.forecasters is not None:
+        yield not_checked(
+            "forecasts",
+            "taken on trust: that they forecast well; the certificate holds whatever they say",
+        )
     if rule.is_module:
         yield not_checked(
             "module", "its code is not in the file; loading compares classes, names and shapes"

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 class Check:
     """One thing that was checked, whether it holds, and one line saying why.
 
-    ``checked`` is false for what a file cannot show about itself and the reader takes on
-    trust; such a line is never found to fail, so it ``holds``, but nothing was proved.
+    ``checked`` is false where nothing was proved. Either a file cannot show it about itself and
+    the reader takes it on trust: such a line is never found to fail, so it ``holds``. Or it is
+    what was asked, and more is needed to decide it: then it does not hold, and is not refuted.
 
     Examples
     --------
@@ -31,3 +32,14 @@ class Check:
 def not_checked(name: str, reason: str) -> Check:
     """Return a line about something that is taken on trust."""
     return Check(name, True, reason, checked=False)
+
+
+def undecided(name: str, needed: str) -> Check:
+    """Return a line about something that cannot be told without what is needed.
+
+    Examples
+    --------
+    >>> print(undecided("counts", "withheld; give the rows"))
+    not checked counts: withheld; give the rows
+    """
+    return Check(name, False, needed, checked=False)

@@ -16,7 +16,7 @@ from fairsmooth.verify._statement import (
     read_cells,
     read_statement,
 )
-from fairsmooth.verify.check import Check
+from fairsmooth.verify.check import Check, undecided
 from fairsmooth.verify.verification import Verification
 
 _MEASURED = Fraction(1, 10**9)
@@ -69,7 +69,8 @@ def verify_guarantee(
     Returns
     -------
     GuaranteeVerification
-        Never an error: what cannot be read does not hold.
+        Never an error: what cannot be read does not hold. A series of attempts withholds its
+        counts: without ``counts`` it is ``undecided``, neither holding nor refuted.
 
     Examples
     --------
@@ -92,7 +93,7 @@ def verify_guarantee(
 def _checks(statement: Statement, recounted: tuple[Cell, ...] | None) -> Iterator[Check]:
     yield Check("form", True, f"{len(statement.claims)} claims, confidence {statement.confidence}")
     if statement.cells is None and recounted is None:
-        yield Check("counts", False, "Expected the rows: this guarantee withholds its counts.")
+        yield _without_counts(statement)
         return
     if statement.attempt is not None and statement.cells is not None:
         yield Check("counts", False, "Expected no counts in a series of attempts, got some.")
@@ -111,10 +112,26 @@ def _checks(statement: Statement, recounted: tuple[Cell, ...] | None) -> Iterato
         yield from _claim_checks(statement, claim, cells)
 
 
+def _without_counts(statement: Statement) -> Check:
+    if statement.attempt is None:
+        return Check("counts", False, "Expected counts: only a series of attempts withholds them.")
+    if not statement.holds:
+        return _claims_nothing(statement)
+    return undecided(
+        "counts",
+        f"withheld, as in every series of attempts, so that try {statement.attempt} shows nothing "
+        "but pass or fail; it can be tested again only with the safety rows.",
+    )
+
+
+def _claims_nothing(statement: Statement) -> Check:
+    return Check("series", True, f"try {statement.attempt} claims nothing: it did not pass")
+
+
 def _series(statement: Statement, cells: tuple[Cell, ...]) -> Check:
     """Redo the test of one try: every limit itself must be proved."""
     if not statement.holds:
-        return Check("series", True, f"try {statement.attempt} claims nothing: it did not pass")
+        return _claims_nothing(statement)
     for claim in statement.claims:
         if not proves_bound(statement, claim, cells, claim.limit):
             return Check(

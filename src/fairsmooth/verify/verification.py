@@ -22,13 +22,18 @@ class Verification:
 
     @property
     def failures(self) -> tuple[Check, ...]:
-        """The checks that do not hold."""
-        return tuple(check for check in self.checks if not check.holds)
+        """The checks that were found not to hold."""
+        return tuple(check for check in self.checks if check.checked and not check.holds)
+
+    @property
+    def undecided(self) -> tuple[Check, ...]:
+        """What was asked and cannot be told from what was given: neither proved nor refuted."""
+        return tuple(check for check in self.checks if not (check.checked or check.holds))
 
     @property
     def not_checked(self) -> tuple[Check, ...]:
         """What predictions depend on and the file cannot show: taken on trust."""
-        return tuple(check for check in self.checks if not check.checked)
+        return tuple(check for check in self.checks if check.holds and not check.checked)
 
     def __str__(self) -> str:
         """Return one line per check."""

@@ -7,8 +7,8 @@ import pytest
 from scipy.optimize import linprog
 from sklearn.linear_model import LogisticRegression
 
-from fairsmooth.baselines._reweighting import best_response
-from fairsmooth.baselines.apxfair import ApxFairClassifier, project_to_simplex
+from fairsmooth.baselines.apxfair.classifier import ApxFairClassifier, project_to_simplex
+from fairsmooth.baselines.apxfair.reweighting import best_response
 from fairsmooth.exceptions import InputError
 
 

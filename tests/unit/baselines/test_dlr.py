@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 from scipy.optimize import approx_fprime
 
-from fairsmooth.baselines._denoised import (
+from fairsmooth.baselines.dlr.classifier import DLRClassifier
+from fairsmooth.baselines.dlr.denoised import (
     GroupedRows,
     HardShares,
     SoftShares,
@@ -10,9 +11,8 @@ from fairsmooth.baselines._denoised import (
     flipped,
     noise_matrix,
 )
-from fairsmooth.baselines.dlr import DLRClassifier
-from fairsmooth.baselines.group_fair import rate_ratio
-from fairsmooth.baselines.unconstrained import UnconstrainedClassifier
+from fairsmooth.baselines.group_fair.classifier import rate_ratio
+from fairsmooth.baselines.unconstrained.classifier import UnconstrainedClassifier
 from fairsmooth.exceptions import InputError
 
 

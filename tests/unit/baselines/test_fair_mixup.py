@@ -5,7 +5,7 @@ import torch
 from sklearn.base import clone
 
 from fairsmooth.baselines._kit.neural import build_mlp
-from fairsmooth.baselines.fair_mixup import FairMixupClassifier, _is_best, path_slopes
+from fairsmooth.baselines.fair_mixup.classifier import FairMixupClassifier, _is_best, path_slopes
 from fairsmooth.exceptions import InputError
 
 

@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.unit.baselines.zafar_recipe import accuracy_and_gap, fairbatch_sets
 
-from fairsmooth.baselines import _fairbatch
 from fairsmooth.baselines._kit.linear_adam import LinearAdam
-from fairsmooth.baselines.fairbatch import FairBatchClassifier
+from fairsmooth.baselines.fairbatch import mixing
+from fairsmooth.baselines.fairbatch.classifier import FairBatchClassifier
 from fairsmooth.exceptions import InputError
 
 share = st.floats(0, 1)
@@ -87,7 +87,7 @@ def test_without_steps_it_is_plain_training(synthetic):
 
 
 @given(lambdas=st.tuples(share, share), losses=st.lists(loss, min_size=4, max_size=4))
-@pytest.mark.parametrize("notion", _fairbatch.NOTIONS)
+@pytest.mark.parametrize("notion", mixing.NOTIONS)
 def test_two_groups_follow_the_signed_step_of_the_paper(notion, lambdas, losses):
     table = np.array(losses).reshape(2, 2)
     first, second = table[:, 1] - table[:, 0]
@@ -100,7 +100,7 @@ def test_two_groups_follow_the_signed_step_of_the_paper(notion, lambdas, losses)
         sign = -sign
     expected[label] = min(max(expected[label] + 0.005 * sign, 0.0), 1.0)
     ratios = np.array([[1 - value, value] for value in lambdas])
-    found = _fairbatch.step_ratios(ratios, table, notion=notion, alpha=0.005)
+    found = mixing.step_ratios(ratios, table, notion=notion, alpha=0.005)
     np.testing.assert_allclose(found[:, 1], expected, atol=1e-12)
 
 
@@ -110,7 +110,7 @@ def test_two_groups_follow_the_signed_step_of_the_paper(notion, lambdas, losses)
 def test_more_groups_stay_on_the_simplex_and_favour_the_highest_loss(losses, weights):
     table = np.array(losses).reshape(2, 5)
     ratios = np.tile((np.array(weights) + 0.01) / np.sum(np.array(weights) + 0.01), (2, 1))
-    found = _fairbatch.step_ratios(ratios, table, notion="equalized_odds", alpha=0.05)
+    found = mixing.step_ratios(ratios, table, notion="equalized_odds", alpha=0.05)
     np.testing.assert_allclose(found.sum(axis=1), 1.0)
     assert (found >= 0).all()
     spreads = np.ptp(table, axis=1)
@@ -120,13 +120,13 @@ def test_more_groups_stay_on_the_simplex_and_favour_the_highest_loss(losses, wei
         assert found[label, table[label].argmax()] >= ratios[label, table[label].argmax()] - 1e-12
 
 
-@pytest.mark.parametrize("notion", _fairbatch.NOTIONS)
+@pytest.mark.parametrize("notion", mixing.NOTIONS)
 def test_compared_losses_match_their_definition(notion):
     X, y, group = toy()
     model = LinearAdam(X, y, np.array([0.3, -0.2, 0.1, 0.4]), slope=2.0)
     p = (np.tanh(X @ [0.3, -0.2, 0.1] + 0.4) + 1) / 2
     cells = [[np.flatnonzero((y == c) & (group == z)) for z in (0, 1)] for c in (0, 1)]
-    found = _fairbatch.cell_losses(model, notion, cells)
+    found = mixing.cell_losses(model, notion, cells)
     for c in (0, 1):
         for z in (0, 1):
             rows = (y == c) & (group == z)
@@ -140,15 +140,15 @@ def test_compared_losses_match_their_definition(notion):
 def test_batch_sizes_share_out_each_label():
     counts = np.array([[60.0, 40.0], [30.0, 70.0]])
     ratios = np.array([[0.25, 0.75], [1.0, 0.0]])
-    odds = _fairbatch.batch_sizes(ratios, counts, notion="equalized_odds", batch_size=100)
-    opportunity = _fairbatch.batch_sizes(ratios, counts, notion="equal_opportunity", batch_size=100)
+    odds = mixing.batch_sizes(ratios, counts, notion="equalized_odds", batch_size=100)
+    opportunity = mixing.batch_sizes(ratios, counts, notion="equal_opportunity", batch_size=100)
     assert odds.tolist() == [[12, 38], [50, 0]]
     assert opportunity.tolist() == [[30, 20], [50, 0]]
 
 
 def test_an_empty_cell_gives_no_rows():
     counts, ratios = np.array([[50.0, 0.0], [25.0, 25.0]]), np.full((2, 2), 0.5)
-    found = _fairbatch.batch_sizes(ratios, counts, notion="equalized_odds", batch_size=100)
+    found = mixing.batch_sizes(ratios, counts, notion="equalized_odds", batch_size=100)
     assert found.tolist() == [[25, 0], [25, 25]]
 
 

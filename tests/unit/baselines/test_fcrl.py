@@ -7,12 +7,12 @@ import torch
 from sklearn.base import clone
 from sklearn.neighbors import KNeighborsClassifier
 
-from fairsmooth.baselines._contrastive import (
+from fairsmooth.baselines.fcrl.classifier import FCRLClassifier
+from fairsmooth.baselines.fcrl.contrastive import (
     FairRepresentation,
     contrastive_information,
     normal_divergence,
 )
-from fairsmooth.baselines.fcrl import FCRLClassifier
 from fairsmooth.exceptions import InputError
 
 

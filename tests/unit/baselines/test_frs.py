@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.unit.baselines.zafar_recipe import accuracy_and_gap, flipped_labels, frs_sets
 
-from fairsmooth.baselines.frs import FRSClassifier, select_rows
+from fairsmooth.baselines.frs.classifier import FRSClassifier, select_rows
 from fairsmooth.exceptions import InputError
 
 # Means over five seeds in the authors' notebooks: accuracy, targeted gap.

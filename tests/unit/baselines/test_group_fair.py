@@ -5,9 +5,9 @@ import pytest
 from scipy.optimize import linprog
 from scipy.stats import multivariate_normal
 
-from fairsmooth.baselines._cell_density import GaussianCells, LogisticCells
-from fairsmooth.baselines._interval_dual import descend_dual, group_terms, solve_dual
-from fairsmooth.baselines.group_fair import GroupFairClassifier, rate_ratio
+from fairsmooth.baselines.group_fair.cell_density import GaussianCells, LogisticCells
+from fairsmooth.baselines.group_fair.classifier import GroupFairClassifier, rate_ratio
+from fairsmooth.baselines.group_fair.interval_dual import descend_dual, group_terms, solve_dual
 from fairsmooth.exceptions import InputError
 
 NOTIONS = ("demographic_parity", "false_discovery_rate", "equal_opportunity", "false_positive_rate")

@@ -6,15 +6,15 @@ from sklearn.base import clone
 from torch import Tensor
 from torch.nn.utils import parameters_to_vector, vector_to_parameters
 
-from fairsmooth.baselines._alignment import (
+from fairsmooth.baselines._kit.neural import build_mlp
+from fairsmooth.baselines.implicit.alignment import (
     conjugate_gradient,
     direct,
     head_gradient,
     implicit_surrogate,
     with_intercept,
 )
-from fairsmooth.baselines._kit.neural import build_mlp
-from fairsmooth.baselines.implicit import ImplicitPathAlignmentClassifier
+from fairsmooth.baselines.implicit.classifier import ImplicitPathAlignmentClassifier
 from fairsmooth.exceptions import GroupError, InputError
 
 

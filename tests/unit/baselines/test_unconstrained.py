@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from fairsmooth.baselines.unconstrained import UnconstrainedClassifier
+from fairsmooth.baselines.unconstrained.classifier import UnconstrainedClassifier
 from fairsmooth.exceptions import InputError
 
 

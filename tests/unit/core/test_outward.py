@@ -101,3 +101,18 @@ def test_printed_bounds_err_on_the_safe_side():
 def test_printed_bounds_by_hand(value, up, down):
     assert upper_text(value) == up
     assert lower_text(value) == down
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_the_farthest_pair_is_found_among_all(seed):
+    """Pruned by a product of matrices, the same bits come out as from every pair."""
+    random = np.random.default_rng(seed)
+    points = random.normal(size=(random.integers(2, 60), random.integers(1, 40)))
+    points = points * 10.0 ** random.integers(-150, 100)
+    if seed % 3 == 0:  # far from 0, close to each other
+        points = 1e3 + points / np.abs(points).max() * 1e-12
+    if seed % 4 == 0:  # many pairs equally far
+        points = np.sign(points)
+    pairs = [largest_distance_up(points[[i, j]]) for i in range(len(points)) for j in range(i)]
+    assert largest_distance_up(points) >= max(pairs) * (1.0 - 1e-15)
+    assert largest_distance_up(points) <= max(pairs) * (1.0 + 1e-14)

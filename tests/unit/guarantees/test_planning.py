@@ -8,14 +8,8 @@ from fairsmooth.guarantees.planning import (
     expected_bound,
     margin,
     return_probability,
-    rows_needed,
     standard_error,
 )
-
-
-def test_rows_for_the_power_of_the_prototype():
-    rows = rows_needed("demographic_parity", 0.05, rates=[0.215, 0.185], shares=[0.5, 0.5])
-    assert 5_000 <= rows / 2 <= 5_300
 
 
 def test_forecast_agrees_with_simulation():
@@ -53,17 +47,6 @@ def test_ratios_and_sums_have_plans_too():
     assert expected_bound("equalized_odds_sum", cells) > 0.03
     parts = [standard_error(name, cells) for name in ("equal_opportunity", "predictive_equality")]
     assert standard_error("equalized_odds_sum", cells) == pytest.approx(np.hypot(*parts))
-    rows = rows_needed(
-        "equalized_odds_max",
-        0.2,
-        rates={1: [0.6, 0.58], 0: [0.1, 0.09]},
-        shares={1: [0.1, 0.2], 0: [0.4, 0.3]},
-    )
-    assert 500 < rows < 20_000
-
-
-def test_no_number_of_rows_closes_a_gap():
-    assert rows_needed("demographic_parity", 0.02, rates=[0.3, 0.25], shares=[0.5, 0.5]) is None
 
 
 def test_empty_and_certain_cells():
@@ -83,11 +66,3 @@ def test_mistakes_are_named():
         margin("demographic_parity", cells)
     with pytest.raises(InputError, match=r"Expected cells for the labels \[1\]"):
         margin("equal_opportunity", cells)
-    with pytest.raises(InputError, match="for the same labels"):
-        rows_needed("impact_ratio", 0.8, rates={None: [0.1, 0.2]}, shares={1: [0.5, 0.5]})
-    with pytest.raises(InputError, match="Expected shares to have one entry"):
-        rows_needed("impact_ratio", 0.8, rates=[0.1, 0.2], shares=[0.5])
-    with pytest.raises(InputError, match="Expected rate between"):
-        rows_needed("impact_ratio", 0.8, rates=[0.1, 1.2], shares=[0.5, 0.5])
-    with pytest.raises(InputError, match="Expected power between"):
-        rows_needed("impact_ratio", 0.8, rates=[0.1, 0.2], shares=[0.5, 0.5], power=1.0)

@@ -113,3 +113,35 @@ def test_bad_input(arguments, message):
 def test_unknown_kind():
     with pytest.raises(InputError, match="Expected kind to be one of 'sum', 'max'"):
         equalized_odds_gap([0, 1], [0, 1], sensitive_features=["a", "b"], kind="mean")
+
+
+def test_weights_are_those_of_fairlearn_and_of_rows_given_twice():
+    random = np.random.default_rng(5)
+    y, predicted = random.integers(0, 2, 200), random.integers(0, 2, 200)
+    groups, weights = random.integers(0, 3, 200), random.integers(0, 4, 200)
+    rows = np.repeat(np.arange(200), weights)
+    given = {"sensitive_features": groups, "sample_weight": weights}
+    parity = demographic_parity_gap(y, predicted, **given)
+    odds = equalized_odds_gap(y, predicted, kind="max", **given)
+    assert parity == pytest.approx(demographic_parity_difference(y, predicted, **given), abs=1e-12)
+    assert odds == pytest.approx(equalized_odds_difference(y, predicted, **given), abs=1e-12)
+    repeated = group_rates(y[rows], predicted[rows], sensitive_features=groups[rows])
+    weighted = group_rates(y, predicted, **given)
+    shares = [name for name in weighted.columns if name != "count"]
+    pd.testing.assert_frame_equal(weighted[shares], repeated[shares])
+    assert weighted["count"].tolist() == np.bincount(groups).tolist()
+    expected = accuracy(y[rows], predicted[rows])
+    assert accuracy(y, predicted, sample_weight=weights) == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("weights", [[1, 1, -1], [1, 1], [0, 0, 0], [1, np.nan, 1]])
+def test_weights_that_are_none_are_refused(weights):
+    with pytest.raises(InputError, match="Expected sample_weight with a finite number"):
+        accuracy([0, 1, 1], [0, 1, 0], sample_weight=weights)
+
+
+def test_a_group_without_weight_has_no_say():
+    gap = demographic_parity_gap(
+        [0, 1, 1], [0, 1, 1], sensitive_features=list("abc"), sample_weight=[0, 1, 1]
+    )
+    assert gap == 0.0

@@ -6,6 +6,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from fairsmooth import FairSmoothClassifier, InputError
+from fairsmooth.core.rows import DenseRows
 from fairsmooth.exceptions import ScaleWarning
 from fairsmooth.training.scales import check_scales
 
@@ -58,14 +59,14 @@ def test_indicators_however_rare_have_the_scale_1():
     X[0, 0], X[:, 1] = 1.0, np.linspace(-3, 3, 1000)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        check_scales(X, None, sigma=5.0)
-        check_scales(np.zeros((3, 2)), None, sigma=5.0)
+        check_scales(DenseRows(X), None, sigma=5.0)
+        check_scales(DenseRows(np.zeros((3, 2))), None, sigma=5.0)
 
 
 def test_several_loud_columns_are_counted():
     X, _, _ = five_columns(1e3, count=3)
     with pytest.warns(ScaleWarning, match=r"column \d and 2 more has values"):
-        check_scales(X, None, sigma=1.0)
+        check_scales(DenseRows(X), None, sigma=1.0)
 
 
 def test_a_column_that_overflows_is_an_error():

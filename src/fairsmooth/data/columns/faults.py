@@ -1,8 +1,10 @@
 """Rows that a rule cannot encode: why, row by row or in one line for the whole column."""
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from fairsmooth.data.columns import MISSING, UNKNOWN, Categories, Codes, Rule
@@ -11,6 +13,22 @@ from fairsmooth.data.values import normal_text
 from fairsmooth.exceptions import InputError
 
 _SHOWN = 5
+
+# A rule, the column it was given, the codes, and the rows that have none.
+Fault = tuple[Rule, pd.Series, Codes, NDArray[np.bool_]]
+
+
+def told(faults: Iterable[Fault], n_rows: int) -> NDArray[np.object_]:
+    """Return None for every row, or in one line all reasons why it cannot be encoded."""
+    lines = np.full(n_rows, None, dtype=object)
+    for rule, column, codes, bad in faults:
+        rows = np.flatnonzero(bad)
+        for row, reason in zip(rows, reasons(rule, column, codes, rows), strict=True):
+            if lines[row] is None:
+                lines[row] = reason
+            elif reason not in lines[row]:  # all parts of a date say the same
+                lines[row] += f"; {reason}"
+    return lines
 
 
 def unscorable(rule: Rule, codes: Codes, unknown: str) -> NDArray[np.bool_]:

@@ -42,3 +42,10 @@ def edges(value: Any, *, empty: bool = False) -> tuple[float, ...]:
     if not (found or empty) or any(high <= low for low, high in pairwise(found)):
         raise ValueError(f"edges that do not increase, {list(found)}")
     return found
+
+
+def whole(value: Any, low: int, high: int) -> int:
+    """Require a whole number within bounds; true and false are none."""
+    if type(value) is not int or not low <= value <= high:
+        raise ValueError(f"{value!r} where a whole number from {low} to {high} belongs")
+    return value

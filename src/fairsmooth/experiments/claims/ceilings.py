@@ -6,7 +6,7 @@ import pandas as pd
 
 from fairsmooth.experiments.claims.claim import Predicate
 from fairsmooth.experiments.claims.verdict import FAILS, HOLDS, UNKNOWN, Verdict, every
-from fairsmooth.experiments.run.ceiling import ROUNDING
+from fairsmooth.experiments.declaration import ROUNDING
 
 
 def printed_reachable(printed: Mapping[str, float], column: str) -> Predicate:

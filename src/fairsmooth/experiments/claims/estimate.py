@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import t
+from scipy.special import stdtrit
 
 from fairsmooth.experiments.claims.verdict import FAILS, HOLDS, UNKNOWN
 
@@ -61,7 +61,7 @@ def estimate(values: Iterable[float], *, exact: bool = False) -> Estimate:
     if len(known) == 1:
         return Estimate(float(known[0]), math.inf)
     scale = math.sqrt(1.0 / len(known) + _OVERLAP)
-    quantile = float(t.ppf(0.5 + CONFIDENCE / 2.0, len(known) - 1))
+    quantile = float(stdtrit(len(known) - 1, 0.5 + CONFIDENCE / 2.0))
     return Estimate(float(known.mean()), quantile * scale * float(known.std(ddof=1)))
 
 

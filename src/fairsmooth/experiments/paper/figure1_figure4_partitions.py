@@ -3,8 +3,7 @@
 from fairsmooth.experiments.claims.claim import Claim
 from fairsmooth.experiments.claims.comparisons import best_along, beyond
 from fairsmooth.experiments.claims.curves import steadier
-from fairsmooth.experiments.declaration import ALL, MAIN_METRICS, Experiment
-from fairsmooth.experiments.run.fit import PARTITIONS
+from fairsmooth.experiments.declaration import ALL, MAIN_METRICS, PARTITIONS, Experiment
 
 AXIS = "partition"
 ADULT, COMPAS = "adult-sex", "compas-race"

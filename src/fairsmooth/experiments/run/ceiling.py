@@ -5,16 +5,12 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
-from scipy.optimize import linprog
 
-from fairsmooth._types import Floats
 from fairsmooth.datasets import FairDataset
+from fairsmooth.experiments.declaration import ROUNDING
 from fairsmooth.experiments.run.data import whole
 from fairsmooth.experiments.run.job import Job
-
-# Printed gaps are rounded to two digits, so they may be this much larger.
-ROUNDING = 0.005
+from fairsmooth.training.decisions.program import solve_program
 
 
 def ceilings(job: Job, _: Mapping[str, Any], method: None = None) -> dict[str, Any]:
@@ -61,39 +57,16 @@ def fair_ceiling(
     *,
     group_blind: bool = False,
 ) -> float:
-    r"""Return the best accuracy of a randomised rule of columns and group within both gaps.
+    """Return the best accuracy of a randomised rule of columns and group within both gaps.
 
-    A linear program: with :math:`q_c` the chance of a positive decision in cell
-    ``c``, maximise accuracy subject to :math:`|\Delta_{DP}| \le` the first limit and
-    :math:`|\Delta_{TPR}| + |\Delta_{FPR}| \le` the second, for two groups. With
-    ``group_blind`` cells of equal columns share one chance, whatever the group.
+    The chances of a positive decision solve the linear program of
+    :func:`~fairsmooth.training.decisions.program.solve_program`. With ``group_blind`` cells of
+    equal columns share one chance, whatever the group.
     """
-    negatives, positives = (cells[label].to_numpy(np.float64) for label in (0, 1))
-    group = cells["group"].to_numpy()
-    total = negatives.sum() + positives.sum()
     chances = pd.factorize(cells["x"])[0] if group_blind else np.arange(len(cells))
-
-    def by_chance(values: Floats) -> Floats:
-        return np.bincount(chances, weights=values).astype(np.float64)
-
-    parts = (negatives + positives, positives, negatives)
-    selection, true_positive, false_positive = (by_chance(_gap_row(p, group)) for p in parts)
-    n_chances = len(selection)
-    # Two more variables bound the gaps of both rates from above.
-    rows = [
-        *(np.r_[sign * selection, 0.0, 0.0] for sign in (1.0, -1.0)),
-        *(np.r_[sign * true_positive, -1.0, 0.0] for sign in (1.0, -1.0)),
-        *(np.r_[sign * false_positive, 0.0, -1.0] for sign in (1.0, -1.0)),
-        np.r_[np.zeros(n_chances), 1.0, 1.0],
-    ]
-    limits = [demographic_parity] * 2 + [0.0] * 4 + [equalized_odds]
-    gain = np.r_[by_chance((positives - negatives) / total), 0.0, 0.0]
-    bounds = [(0.0, 1.0)] * (n_chances + 2)
-    solved = linprog(-gain, A_ub=np.array(rows), b_ub=limits, bounds=bounds, method="highs")
-    return float(negatives.sum() / total - solved.fun)
-
-
-def _gap_row(counts: Floats, group: NDArray[Any]) -> Floats:
-    share = [np.where(group == code, counts, 0.0) for code in (0, 1)]
-    difference: Floats = share[0] / share[0].sum() - share[1] / share[1].sum()
-    return difference
+    group = cells["group"].to_numpy()
+    masses = np.zeros((chances.max() + 1, group.max() + 1, 2))
+    for label in (0, 1):
+        np.add.at(masses[..., label], (chances, group), cells[label].to_numpy(np.float64))
+    limits = {"demographic_parity": demographic_parity, "equalized_odds_sum": equalized_odds}
+    return solve_program(masses, limits).accuracy

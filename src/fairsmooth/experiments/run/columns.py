@@ -1,50 +1,44 @@
-"""Columns that the trade-off may choose from, learned from the rows of a fit.
-
-"coarse" has four intervals per number, "binned" ten, "crossed" sixty and the products of
-rough indicators.
-"""
+"""Columns of the trade-off, learned from the training part."""
 
 from collections.abc import Callable
-from functools import partial
+from dataclasses import replace
 
-import numpy as np
 import pandas as pd
-from scipy.sparse import csr_array
-from sklearn.feature_selection import VarianceThreshold
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import PolynomialFeatures
 
+from fairsmooth.columns import Forecasts
 from fairsmooth.data.encoding import TableEncoder
+from fairsmooth.datasets import FairDataset
 
-# A product of two indicators is kept if its variance is that of a share of 5 %.
-LEAST_VARIANCE = 0.05 * 0.95
+# The group as a feature, for those who are told it.
+GROUP = "the group"
 
 Encode = Callable[[pd.DataFrame], pd.DataFrame]
+Learned = tuple[pd.DataFrame, Encode]
+"""The training rows' columns, and how others get theirs."""
 
 
-def intervals(n_bins: int, table: pd.DataFrame) -> Encode:
-    """Return indicators of that many intervals per number, and of every category."""
-    return TableEncoder.learn(table, n_bins=n_bins, unknown="ignore").transform
+def binned(train: FairDataset, seed: int) -> Learned:
+    """Return indicators of ten intervals per number, and of every category."""
+    encoder = TableEncoder.learn(train.X, n_bins=10, unknown="ignore")
+    return encoder.transform(train.X), encoder.transform
 
 
-def crossed(table: pd.DataFrame) -> Encode:
-    """Return fine intervals and the products of rough ones that are not rare."""
-    fine = TableEncoder.learn(table, n_bins=60, unknown="ignore")
-    rough = TableEncoder.learn(table, n_bins=3, unknown="ignore")
-    pairs = make_pipeline(
-        PolynomialFeatures(2, interaction_only=True, include_bias=False),
-        VarianceThreshold(LEAST_VARIANCE),
-    ).fit(csr_array(rough.transform(table)))
-
-    def encode(rows: pd.DataFrame) -> pd.DataFrame:
-        products = pairs.transform(csr_array(rough.transform(rows))).toarray()
-        return pd.DataFrame(np.hstack([fine.transform(rows), products]), index=rows.index)
-
-    return encode
+def forecasts(train: FairDataset, seed: int) -> Learned:
+    """Return cross-fitted forecasts of label and group, out-of-fold on the training rows."""
+    known = [GROUP] if GROUP in train.X else []
+    learner = Forecasts(group_columns=known, unknown="ignore", random_state=seed)
+    own = learner.fit_transform(train.X, train.y, sensitive_features=train.sensitive_features)
+    return own, learner.transform
 
 
-COLUMNS: dict[str, Callable[[pd.DataFrame], Encode]] = {
-    "binned": partial(intervals, 10),
-    "coarse": partial(intervals, 4),
-    "crossed": crossed,
+def with_group(data: FairDataset) -> FairDataset:
+    """Return the rows with the sensitive attribute among the features."""
+    groups = data.groups
+    names = [groups.labels[code] for code in groups.codes]
+    return replace(data, X=data.X.assign(**{GROUP: names}))
+
+
+COLUMNS: dict[str, Callable[[FairDataset, int], Learned]] = {
+    "binned": binned,
+    "forecasts": forecasts,
 }

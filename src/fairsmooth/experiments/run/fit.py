@@ -10,12 +10,12 @@ from sklearn.exceptions import ConvergenceWarning
 from fairsmooth.baselines import Method
 from fairsmooth.classifier import GroupClassifier
 from fairsmooth.datasets import FairDataset
+from fairsmooth.experiments.declaration import PARTITIONS
 from fairsmooth.experiments.run.data import training_and_held_out, training_and_test
 from fairsmooth.experiments.run.job import Job
 from fairsmooth.experiments.run.measure import certificate_figures, decide, partition_rates
 from fairsmooth.metrics.rates import measure
 
-PARTITIONS = (0.05, 0.1, 0.15, 0.3, 0.4)
 # How much held-out accuracy a candidate may give up for smaller gaps, for every method alike.
 ACCURACY_SLACK = 0.02
 

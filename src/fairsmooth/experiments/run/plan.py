@@ -2,15 +2,17 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import Any
 
 from fairsmooth.datasets import entry
+from fairsmooth.experiments.beyond.tradeoff import CEILING, sighted
 from fairsmooth.experiments.declaration import Experiment
 from fairsmooth.experiments.run.field import taking_part
 from fairsmooth.experiments.run.job import Job
 from fairsmooth.experiments.run.profiles import ENCODINGS, Profile, thinned
 from fairsmooth.experiments.run.selection import EVERYTHING, Selection
-from fairsmooth.experiments.run.tradeoff import CEILINGS, ENTRANTS
+from fairsmooth.experiments.run.tradeoff import ALL_ROWS, SPLIT, entries, limits_of
 
 PARTITION, GROUP_RATIO = "partition", "group_ratio"
 
@@ -118,14 +120,17 @@ def _ceiling_points(experiment: Experiment, profile: Profile) -> Iterator[Point]
 
 
 def _tradeoff_points(experiment: Experiment, profile: Profile) -> Iterator[Point]:
-    for case in experiment.cases:
-        extra = _pairs(experiment.fixed[case])
-        for name in ENTRANTS:
-            budget: Any = {"max_rows": profile.max_rows, "quick": profile.quick, "extra": extra}
-            # A ceiling is computed from all rows, so that it has no trials.
-            for trial in range(1 if name in CEILINGS else profile.n_trials):
-                job = Job("tradeoff", case, "raw", trial, name, **budget)
-                yield Point(experiment.name, job, name)
+    extras = {case: _pairs(experiment.fixed[case]) for case in experiment.cases}
+    budget: Any = {"max_rows": profile.max_rows, "quick": profile.quick}
+    trials = range(profile.first_trial, profile.first_trial + profile.n_trials)
+    for trial, (case, extra) in product(trials, extras.items()):
+        job = Job("tradeoff", case, "raw", trial, SPLIT, **budget, extra=extra)
+        for shown in entries(job.dataset, limits_of(extra), quick=profile.quick):
+            yield Point(experiment.name, job, *shown)
+    # A ceiling is computed from all rows, so that it has no trials.
+    for (case, extra), told in product(extras.items(), (False, True)):
+        job = Job("tradeoff", case, "raw", 0, ALL_ROWS, **budget, extra=extra)
+        yield Point(experiment.name, job, sighted(CEILING, told=told))
 
 
 def _pairs(settings: Any) -> tuple[tuple[str, Any], ...]:

@@ -18,6 +18,8 @@ class Profile:
         As the command line knows it.
     n_trials : int
         Random splits of every case.
+    first_trial : int
+        Seed of the first split of the trade-off; the others follow.
     n_candidates : int
         How many candidates of every method are tried on held-out training rows; 1
         takes the published default.
@@ -43,6 +45,7 @@ class Profile:
     n_points_others: int | None = None
     max_draws: int = 100_000
     draws_rows: int = 100
+    first_trial: int = 0
 
 
 PROFILES = (

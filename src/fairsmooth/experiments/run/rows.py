@@ -9,7 +9,7 @@ from fairsmooth.experiments.run.plan import PARTITION, Point, points_of
 from fairsmooth.experiments.run.profiles import Profile
 from fairsmooth.experiments.run.selection import EVERYTHING, Selection
 from fairsmooth.experiments.run.store import JobRecord, Store
-from fairsmooth.experiments.run.work import DONE
+from fairsmooth.experiments.run.work import DONE, FAILED
 
 COLUMNS = (
     "experiment", "source", "case", "encoding", "trial", "method", "axis", "value",
@@ -34,6 +34,9 @@ def rows_of(
 
 def _row(point: Point, record: JobRecord) -> dict[str, Any]:
     job = point.job
+    figures = _figures(point, record) if record["status"] == DONE else {}
+    # One method of a job that many share may fail alone.
+    reason = figures.pop("failed", record.get("reason", ""))
     return {
         "experiment": point.experiment,
         "source": job.encoding,
@@ -43,18 +46,20 @@ def _row(point: Point, record: JobRecord) -> dict[str, Any]:
         "method": point.method,
         "axis": point.axis,
         "value": point.value,
-        "status": record["status"],
-        "reason": record.get("reason", ""),
+        "status": FAILED if reason else record["status"],
+        "reason": reason,
         "seed": record["seed"],
         "seconds": record["seconds"],
         "parameters": str(record.get("parameters", "")),
-        **(_figures(point, record) if record["status"] == DONE else {}),
+        **figures,
     }
 
 
 def _figures(point: Point, record: JobRecord) -> dict[str, Any]:
     if point.axis == PARTITION:
         found = record["partitions"][str(point.value)]
+    elif point.job.kind == "tradeoff":
+        found = _shown(point, record)
     elif "points" in record:
         (found,) = (each for each in record["points"] if each["n_draws"] == point.value)
         # Seconds of the whole job stand in their own column.
@@ -63,3 +68,14 @@ def _figures(point: Point, record: JobRecord) -> dict[str, Any]:
     else:
         found = record["measured"]
     return {name: float("nan") if value is None else value for name, value in found.items()}
+
+
+def _shown(point: Point, record: JobRecord) -> dict[str, Any]:
+    """Return the figures of one method of a split, or why there are none."""
+    own = [each for each in record["points"] if each["method"] == point.method]
+    place = (point.axis, point.value)
+    names = ("method", "axis", "value")
+    for each in own:
+        if "failed" in each or (each["axis"], each.get("value")) == place:
+            return {name: value for name, value in each.items() if name not in names}
+    raise KeyError(f"{point.method} at {place}")

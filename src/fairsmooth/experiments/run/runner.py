@@ -22,7 +22,7 @@ Parameters = Mapping[str, Any]
 Task = tuple[Job, Parameters, Method | None]
 
 
-def run(
+def run_experiments(
     experiments: Sequence[Experiment],
     profile: Profile,
     store: Store,

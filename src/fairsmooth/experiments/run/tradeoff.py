@@ -1,108 +1,144 @@
-"""One method of the trade-off: chosen by cross-validation, fitted, measured once on the test part.
+"""One split of the trade-off: everybody on the same columns, chosen by the same rule.
 
-Columns are learned from the rows that a model is fitted on. ΔEO is the sum |ΔTPR| + |ΔFPR|.
+Forecasts are learned from the training part, out-of-fold on its own rows, and shared by all
+methods and candidates. A method that is told the group may choose among the group-blind candidates
+too: nothing obliges it to use what it is told. ΔEO is the sum |ΔTPR| + |ΔFPR|.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from functools import lru_cache
 from typing import Any
 
-import numpy as np
 import pandas as pd
-from sklearn.ensemble import HistGradientBoostingClassifier
-from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
 from fairsmooth.datasets import FairDataset
+from fairsmooth.experiments.beyond.tradeoff import CEILING, sighted
 from fairsmooth.experiments.run.ceiling import count_cells, fair_ceiling
-from fairsmooth.experiments.run.columns import COLUMNS
+from fairsmooth.experiments.run.columns import COLUMNS, with_group
 from fairsmooth.experiments.run.data import whole
+from fairsmooth.experiments.run.fit import reason_of
 from fairsmooth.experiments.run.job import Job
-from fairsmooth.experiments.run.tradeoff_candidates import METHODS, Candidate, candidates_of
+from fairsmooth.experiments.run.tradeoff_candidates import Candidate, Entrant, entrants
+from fairsmooth.experiments.run.tradeoff_choice import choose, judged, pooled
 from fairsmooth.metrics.rates import measure
-from fairsmooth.tuning import Limits
+from fairsmooth.training.decisions.subspace import coarse_cells
+from fairsmooth.tuning import SearchLimits
 
-FOLDS = 3
-CEILINGS = {
-    "ceiling, any rule of two forecasts": False,
-    "ceiling, any rule of two forecasts and the group †": True,
-}
-ENTRANTS = (*METHODS, *CEILINGS)
-_FORECAST_BINS = 25
+# What a job is about: a split, or the ceiling of all rows.
+SPLIT, ALL_ROWS = "split", "all rows"
+# Cells of the forecasts with nearly as many rows each, from which the ceiling is computed.
+CEILING_CELLS = 512
 
-
-def trade_off(job: Job, _: Mapping[str, Any], method: None = None) -> dict[str, Any]:
-    """Return accuracy, gaps and certificate of one method, or of a ceiling."""
-    goals = dict(job.extra)
-    limits = Limits(goals["demographic_parity"], goals["equalized_odds_sum"], goals["epsilon"])
-    if job.contender in CEILINGS:
-        return {"measured": {"accuracy": _ceiling(job, limits)}}
-    train, test = whole(job.case, "raw", job.max_rows).split(random_state=job.trial)
-    candidates = candidates_of(job.contender, job.dataset, limits, quick=job.quick)
-    chosen = _choose(candidates, train, limits, job.trial)
-    part, rest = Parts(train, test).encoded(chosen.columns)
-    decide, epsilon = chosen.fit(part, job.trial)
-    return {"measured": {**measure(decide(rest), test.y, test.groups), "epsilon": epsilon}}
+Figures = dict[str, Any]
+Place = tuple[str, str, float | None]
 
 
-def _choose(
-    candidates: list[Candidate], train: FairDataset, limits: Limits, seed: int
-) -> Candidate:
-    """Return the candidate that is best on the rows left out of folds of the training part."""
-    if len(candidates) == 1:
-        return candidates[0]
-    decided = [np.empty_like(train.y) for _ in candidates]
-    epsilon = [0.0 for _ in candidates]
-    cells = 2 * train.groups.codes + train.y
-    folds = StratifiedKFold(FOLDS, shuffle=True, random_state=seed)
-    for kept, left in folds.split(cells, cells):
-        parts = Parts(train.take(kept), train.take(left))
-        for i, candidate in enumerate(candidates):
-            part, rest = parts.encoded(candidate.columns)
-            decide, bound = candidate.fit(part, seed)
-            decided[i][left], epsilon[i] = decide(rest), max(epsilon[i], bound or 0.0)
-    judged = [
-        {**measure(d, train.y, train.groups), "epsilon": e}
-        for d, e in zip(decided, epsilon, strict=True)
-    ]
-    excess = np.array([limits.excess(row) for row in judged])
-    order = np.lexsort((-np.array([row["accuracy"] for row in judged]), excess))
-    return candidates[int(order[0])]
+def entries(dataset: str, limits: SearchLimits, *, quick: bool) -> Iterator[Place]:
+    """Yield method, axis and value of all that a split is to show: the chosen one first."""
+    for told in (False, True):
+        for entrant in entrants(told=told):
+            name = sighted(entrant.name, told=told)
+            yield name, "", None
+            candidates = _few(entrant.candidates(dataset, limits, told), quick=quick)
+            if len(candidates) > 1:
+                yield from ((name, each.axis, each.value) for each in candidates)
+
+
+def trade_off(job: Job, _: Mapping[str, Any], method: None = None) -> Figures:
+    """Return every method's chosen candidate, then all candidates, measured on the test part."""
+    if job.contender == ALL_ROWS:
+        return {"points": list(_ceilings(job))}
+    parts = Parts(*whole(job.case, "raw", job.max_rows).split(random_state=job.trial), job.trial)
+    points: list[Figures] = []
+    for told in (False, True):
+        for entrant in entrants(told=told):
+            try:
+                found = _measured(entrant, parts, job, told=told)
+            except Exception as error:  # one that fails leaves the others their rows
+                found = [{"axis": "", "value": None, "failed": reason_of(error)}]
+            points += [{"method": sighted(entrant.name, told=told), **each} for each in found]
+    return {"points": points}
+
+
+def limits_of(extra: tuple[tuple[str, Any], ...]) -> SearchLimits:
+    """Return what the gaps may be."""
+    allowed = dict(extra)
+    return SearchLimits(allowed["demographic_parity"], allowed["equalized_odds_sum"])
 
 
 class Parts:
-    """Rows to fit on and rows to judge on, encoded once for all candidates."""
+    """Rows to fit on and rows to judge on, encoded once for all methods."""
 
-    def __init__(self, fitted: FairDataset, judged: FairDataset) -> None:
-        self.raw = fitted, judged
-        self.known: dict[str, tuple[FairDataset, FairDataset]] = {}
+    def __init__(self, train: FairDataset, test: FairDataset, seed: int) -> None:
+        self.raw, self.seed = (train, test), seed
+        self.known: dict[tuple[str, bool], tuple[FairDataset, FairDataset]] = {}
+        # Candidates with more than one to choose from, by method: entries and inner figures.
+        self.tried: dict[str, list[tuple[Figures, Figures]]] = {}
 
-    def encoded(self, columns: str) -> tuple[FairDataset, FairDataset]:
-        """Return both parts in these columns."""
-        if columns not in self.known:
-            encode = COLUMNS[columns](self.raw[0].X)
-            fitted, judged = (replace(part, X=encode(part.X)) for part in self.raw)
-            self.known[columns] = fitted, judged
-        return self.known[columns]
+    def encoded(self, columns: str, *, told: bool) -> tuple[FairDataset, FairDataset]:
+        """Return both parts in these columns, with what the group adds if it is told."""
+        if (columns, told) not in self.known:
+            train, test = (with_group(part) if told else part for part in self.raw)
+            own, encode = COLUMNS[columns](train, self.seed)
+            fitted, judged_on = replace(train, X=own), replace(test, X=encode(test.X))
+            if told and columns == "forecasts":
+                blind = self.encoded(columns, told=False)
+                fitted, judged_on = (
+                    replace(part, X=beside(part.X, other.X))
+                    for part, other in zip((fitted, judged_on), blind, strict=True)
+                )
+            self.known[columns, told] = fitted, judged_on
+        return self.known[columns, told]
 
 
-def _ceiling(job: Job, limits: Limits) -> float:
-    """Return the best accuracy within the goals of any rule of two forecasts, in-sample."""
-    return fair_ceiling(
-        _forecast_cells(job.case, job.max_rows),
-        limits.max_dp or 0.0,
-        limits.max_eo or 0.0,
-        group_blind=not CEILINGS[job.contender],
-    )
+def beside(told: pd.DataFrame, blind: pd.DataFrame) -> pd.DataFrame:
+    """Join forecasts that know the group with those of the group from the other columns.
+
+    Told the group, the best rule is one threshold per group, up to ties: limits on several rates
+    at once are met by treating rows of equal forecasts differently. What the other columns say
+    of the group breaks those ties. The label's forecast is there already.
+    """
+    return told.join(blind.iloc[:, 1:].add_prefix("blind "))
 
 
-@lru_cache(maxsize=2)
-def _forecast_cells(case: str, max_rows: int | None) -> pd.DataFrame:
-    data = whole(case, "binned", max_rows)
-    forest = HistGradientBoostingClassifier(max_leaf_nodes=15, random_state=0)
-    forecasts = [
-        cross_val_predict(forest, data.X.to_numpy(), target, cv=5, method="predict_proba")[:, 1]
-        for target in (data.y, data.groups.codes)
-    ]
-    bins = [pd.qcut(each, _FORECAST_BINS, labels=False, duplicates="drop") for each in forecasts]
-    return count_cells(replace(data, X=pd.DataFrame(np.column_stack(bins))))
+def _measured(entrant: Entrant, parts: Parts, job: Job, *, told: bool) -> list[Figures]:
+    limits = limits_of(job.extra)
+    train, test = parts.encoded(entrant.columns, told=told)
+    candidates = _few(entrant.candidates(job.dataset, limits, told), quick=job.quick)
+    entries = [_entry(candidate, train, test, parts.seed) for candidate in candidates]
+    if len(candidates) == 1:
+        return entries
+    inner = [judged(pooled(each, train, parts.seed), train) for each in candidates]
+    for entry, row in zip(entries, inner, strict=True):
+        entry |= {f"inner_{name}": value for name, value in row.items()}
+    tried = [*zip(entries, inner, strict=True), *parts.tried.get(entrant.name, [])]
+    parts.tried[entrant.name] = tried
+    chosen, row = tried[choose([row for _, row in tried], limits)]
+    picked = {**chosen, "axis": "", "value": None}
+    picked["within"] = float(limits.excess(row) == 0.0)
+    picked["chosen"] = f"{chosen['axis']}, {chosen['value']:g}"
+    return [picked, *entries]
+
+
+def _few(candidates: list[Candidate], *, quick: bool) -> list[Candidate]:
+    return candidates[:: 2 if quick else 1]
+
+
+def _entry(candidate: Candidate, train: FairDataset, test: FairDataset, seed: int) -> Figures:
+    decide, figures = candidate.fit(train, seed)
+    found = measure(decide(test), test.y, test.groups)
+    return {"axis": candidate.axis, "value": candidate.value, **found, **figures}
+
+
+def _ceilings(job: Job) -> Iterator[Figures]:
+    """Yield the best accuracy within the limits of any rule of the forecasts, in-sample."""
+    limits = limits_of(job.extra)
+    data = whole(job.case, "raw", job.max_rows)
+    own, _ = COLUMNS["forecasts"](data, job.trial)
+    cells = coarse_cells(own.to_numpy(), most=CEILING_CELLS)
+    counts = count_cells(replace(data, X=pd.DataFrame({"cell": cells})))
+    for told in (False, True):
+        allowed = limits.max_dp or 0.0, limits.max_eo or 0.0
+        accuracy = fair_ceiling(counts, *allowed, group_blind=not told)
+        name = sighted(CEILING, told=told)
+        yield {"method": name, "axis": "", "value": None, "accuracy": accuracy}

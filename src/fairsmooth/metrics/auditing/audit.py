@@ -1,7 +1,8 @@
 """The audit: every rate and gap with its interval, beside what is certified."""
 
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -10,25 +11,25 @@ import pandas as pd
 from fairsmooth import _validate
 from fairsmooth.core.certificate import Certificate
 from fairsmooth.exceptions import InputError
-from fairsmooth.metrics.auditing.epsilon import epsilon_records, rate_distance_records
+from fairsmooth.metrics.auditing.epsilon import (
+    agreement_records,
+    epsilon_records,
+    rate_distance_records,
+)
 from fairsmooth.metrics.auditing.label_records import label_records
 from fairsmooth.metrics.auditing.rate_records import gap_records, rate_records
 from fairsmooth.metrics.auditing.ratio_records import IMPACT_RATIO, four_fifths, ratio_records
 from fairsmooth.metrics.auditing.score_records import BIN, score_records
 from fairsmooth.metrics.auditing.statements import Statement, certified_statements
 from fairsmooth.metrics.auditing.tying import tying_records
+from fairsmooth.metrics.auditing.weighted import weighted_records
 from fairsmooth.metrics.given import given_rows
-from fairsmooth.metrics.intervals import binomial_interval
-from fairsmooth.metrics.record import Record, plain
+from fairsmooth.metrics.group import row_weights
+from fairsmooth.metrics.record import Record, by_metric_and_group, plain
 from fairsmooth.metrics.scored import ScoredRows, last_certified, score_rows
 from fairsmooth.metrics.shift.audit import ShiftAudit, shift_curves
 
-_SUMMARY = {
-    "accuracy": "accuracy",
-    "demographic_parity": "demographic_parity",
-    "equalized_odds_sum": "equalized_odds_sum",
-    "equalized_odds_max": "equalized_odds_max",
-}
+_SUMMARY = ("accuracy", "demographic_parity", "equalized_odds_sum", "equalized_odds_max")
 
 
 @dataclass(frozen=True)
@@ -76,6 +77,12 @@ class Audit:
         groups = pd.Series([record.group for record in self.records], dtype=object)
         return frame.assign(group=groups)
 
+    def to_metric_frame(self) -> Any:
+        """Return fairlearn's ``MetricFrame`` of the same decisions (extra ``compare``)."""
+        from fairsmooth.metrics.auditing.metric_frame import metric_frame
+
+        return metric_frame(self.records, self.groups)
+
     def summary(self) -> dict[str, Any]:
         """Return the headline numbers, as plain data.
 
@@ -88,7 +95,7 @@ class Audit:
         """
         certificate = self.certificate
         bounds = ("epsilon", "epsilon_tight", "max_distance")
-        head = {key: plain(self._value(metric)) for key, metric in _SUMMARY.items()}
+        head = {name: plain(self._value(name)) for name in _SUMMARY}
         head |= self._impact_ratio()
         head |= {key: plain(getattr(certificate, key, None)) for key in bounds}
         head["measured_gap"] = self._largest("epsilon_linf_all_rows")
@@ -158,6 +165,7 @@ def audit(
     reference: Any = None,
     columns: Sequence[Any] | None = None,
     random_state: int = 0,
+    sample_weight: Any = None,
 ) -> Audit:
     """Measure accuracy, rates and gaps on a sample, beside what is certified.
 
@@ -196,6 +204,10 @@ def audit(
         For those curves: a classifier to compare with, and columns to tilt along.
     random_state : int
         Seed of the simulated noise floor and the drawn partitions.
+    sample_weight : array-like of shape (n,), optional
+        How much each row counts, where a sample was not drawn evenly. Rates, accuracy, gaps
+        and the impact ratio are then weighted, with approximate intervals; what has no
+        weighted form (calibration, tying cost, noise floor) is left out.
 
     Returns
     -------
@@ -225,7 +237,16 @@ def audit(
             raise InputError("Expected X with the classifier, got None. Pass the rows to audit.")
         clf, X = last_certified(clf, X)
         scored = score_rows(clf, X, y, sensitive_features=sensitive_features)
-    records = tuple(_records(clf, X, scored, confidence=confidence, random_state=random_state))
+    weights = row_weights(sample_weight, scored.n_rows)
+    if weights is None:
+        found = _records(clf, X, scored, confidence=confidence, random_state=random_state)
+    elif shift:
+        raise InputError("Expected either sample_weight or shift=True, got both.")
+    else:
+        found = chain(
+            weighted_records(scored, weights, confidence=confidence), epsilon_records(scored)
+        )
+    records = tuple(found)
     curves = None
     if shift:
         curves = shift_curves(
@@ -253,7 +274,7 @@ def _records(
     yield from score_records(scored, confidence=confidence)
     yield from epsilon_records(scored)
     yield from rate_distance_records(scored)
-    yield from _agreement_records(scored, confidence=confidence)
+    yield from agreement_records(scored, confidence=confidence)
     yield from tying_records(clf, X, scored, confidence=confidence)
 
 
@@ -273,22 +294,3 @@ def _require_classifier_alone(given: dict[str, Any]) -> None:
             f"Expected either a classifier or {extra[0]}, got both. "
             "The classifier says what it decides; its labels are y."
         )
-
-
-def by_metric_and_group(
-    records: Iterable[Record],
-) -> dict[tuple[str, Hashable | None], Record]:
-    """Return the records by what they are about."""
-    return {(record.metric, record.group): record for record in records}
-
-
-def _agreement_records(scored: ScoredRows, *, confidence: float) -> Iterator[Record]:
-    if scored.agreed is None:
-        return
-    tail = (1.0 - confidence) / 2.0
-    for code, group in enumerate(scored.groups.labels):
-        proved = scored.agreed[scored.groups.codes == code, code]
-        low, high = map(float, binomial_interval(proved.sum(), len(proved), error=tail))
-        share = float(proved.mean()) if len(proved) else float("nan")
-        note = "" if len(proved) else "undefined: no rows"
-        yield Record("certified_agreement", group, share, low, high, len(proved), note=note)

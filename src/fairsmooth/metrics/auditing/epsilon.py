@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fairsmooth.exceptions import InputError
+from fairsmooth.metrics.intervals import binomial_interval
 from fairsmooth.metrics.rates import group_rates_of
 from fairsmooth.metrics.record import Record
 from fairsmooth.metrics.scored import EXPECTED, ScoredRows
@@ -91,3 +92,16 @@ def rate_distance_records(scored: ScoredRows) -> Iterator[Record]:
                 bound=float(scored.epsilons[code]),
                 note="" if n_rows[code] else "undefined: no rows",
             )
+
+
+def agreement_records(scored: ScoredRows, *, confidence: float) -> Iterator[Record]:
+    """Yield the share of rows that are proved to be decided as the group's own classifier does."""
+    if scored.agreed is None:
+        return
+    tail = (1.0 - confidence) / 2.0
+    for code, group in enumerate(scored.groups.labels):
+        proved = scored.agreed[scored.groups.codes == code, code]
+        low, high = map(float, binomial_interval(proved.sum(), len(proved), error=tail))
+        share = float(proved.mean()) if len(proved) else float("nan")
+        note = "" if len(proved) else "undefined: no rows"
+        yield Record("certified_agreement", group, share, low, high, len(proved), note=note)

@@ -52,7 +52,7 @@ def gap_records(scored: ScoredRows, *, confidence: float, random_state: int) -> 
     for prefix, scores in scored.by_kind().items():
         rates = group_rates_of(scores, scored.y, scored.groups)
         families = _families(rates, scored.samples[prefix], exact=not prefix)
-        ends = _gap_ends(families, confidence=confidence)
+        ends = gap_ends(families, confidence=confidence)
         for name, value in gaps_of(rates).items():
             gap, (low, high) = float(value), ends[name]
             note = _gap_note(gap, low, floors[name]) if not prefix or np.isnan(gap) else ""
@@ -92,9 +92,10 @@ def _families(
     return families
 
 
-def _gap_ends(
+def gap_ends(
     families: dict[str, RateFamily], *, confidence: float
 ) -> dict[str, tuple[float, float]]:
+    """Return the interval of every gap, from the rates of the groups."""
     parity = gap_interval(families["selection_rate"], confidence=confidence)
     if "true_positive_rate" not in families:
         return {"demographic_parity": parity}

@@ -5,8 +5,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 
 from fairsmooth._types import Floats
+from fairsmooth.core.rows import Rows
 from fairsmooth.metrics.intervals import bounded_mean_interval, paired_mean_interval
 from fairsmooth.metrics.record import Record
 from fairsmooth.metrics.scored import ScoredRows
@@ -24,7 +26,8 @@ def tying_records(clf: Any, X: Any, scored: ScoredRows, *, confidence: float) ->
     - ``tying_cost_log_loss``: log-loss of the group's own minus that of the free one;
     - ``tying_cost_accuracy``: accuracy of the free one minus that of the group's own.
 
-    Positive means that the tie cost the group something. The first has Student's
+    Positive means that the tie cost the group something, and so what a common shift of all
+    groups' classifiers cost it: the free one is not shifted. The first has Student's
     interval, which is approximate; that of the second holds for any sample size.
     Neither is known without labels.
     """
@@ -34,10 +37,11 @@ def tying_records(clf: Any, X: Any, scored: ScoredRows, *, confidence: float) ->
     free_of = getattr(clf, "predict_proba_free", None)
     if getattr(clf, "free_group_parameters_", None) is None:
         free_of = None
+    untied = getattr(clf, "alpha", None) == 0 and getattr(clf, "parity_solver", "") != "decisions"
     for code, group in enumerate(scored.groups.labels):
         rows = np.flatnonzero(scored.groups.codes == code)
         own, y = scored.own_scores[rows, code], scored.y[rows]
-        if free_of is None and getattr(clf, "alpha", None) == 0:
+        if free_of is None and untied:
             yield from _nothing(group, len(rows), 0.0, "exactly 0: the groups were not tied")
         elif free_of is None:
             yield from _nothing(group, len(rows), np.nan, "unknown: no free classifier was trained")
@@ -46,21 +50,32 @@ def tying_records(clf: Any, X: Any, scored: ScoredRows, *, confidence: float) ->
         else:
             free = np.asarray(free_of(take(X, rows), group), dtype=np.float64)[:, 1]
             assert scored.threshold is not None  # a certified classifier has one
-            yield from _costs(group, y, own, free, threshold=scored.threshold, error=tail)
+            calibrated = getattr(clf, "calibration_", None) is not None
+            # A free classifier goes through no map, so it decides at ½.
+            cuts = (scored.threshold, 0.5 if calibrated else scored.threshold)
+            yield from _costs(group, y, own, free, cuts=cuts, error=tail)
 
 
 def take(X: Any, rows: NDArray[np.intp]) -> Any:
-    """Return some rows of a frame or an array."""
+    """Return some rows of a frame, an array, or rows in a compact form."""
+    if isinstance(X, Rows) or issparse(X):
+        return X[rows]
     return X.iloc[rows] if hasattr(X, "iloc") else np.asarray(X)[rows]
 
 
 def _costs(
-    group: Any, y: NDArray[np.int64], own: Floats, free: Floats, *, threshold: float, error: float
+    group: Any,
+    y: NDArray[np.int64],
+    own: Floats,
+    free: Floats,
+    *,
+    cuts: tuple[float, float],
+    error: float,
 ) -> Iterator[Record]:
     given_up = _log_loss(own, y) - _log_loss(free, y)
     low, high = paired_mean_interval(given_up, error=error)
     yield Record(LOSS, group, float(given_up.mean()), low, high, len(y))
-    lost = ((free > threshold) == y).astype(float) - ((own > threshold) == y)
+    lost = ((free > cuts[1]) == y).astype(float) - ((own > cuts[0]) == y)
     # Differences lie in [-1, 1]; the interval is for means in [0, 1].
     low, high = bounded_mean_interval((lost + 1.0) / 2.0, error=error)
     yield Record(ACCURACY, group, float(lost.mean()), 2.0 * low - 1.0, 2.0 * high - 1.0, len(y))

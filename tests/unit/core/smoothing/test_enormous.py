@@ -99,9 +99,10 @@ def test_one_row_takes_a_fraction_of_a_second(activation, width, kind, link, sig
     if kind == "zero":
         w[: 4 * width], w[4 * width : -1], w[-1] = 0.0, 6.0, 3.0
     row, options = np.array([[size, 0.0, 0.0]]), {"sigma": sigma, "link": link}
-    start = time.process_time()
+    # Of this thread alone: a library's other threads spin while they wait.
+    start = time.thread_time()
     _, interval = smooth_probability(network, w, row, return_interval=True, **options)
-    assert time.process_time() - start < 1.0
+    assert time.thread_time() - start < 1.0
     draws = 4000
     noise = sigma * rng.normal(size=(draws, 4 * width + width + 1))
     hidden, out = (w + noise)[:, : 4 * width], (w + noise)[:, 4 * width :]

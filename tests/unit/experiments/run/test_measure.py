@@ -3,7 +3,8 @@ import pytest
 
 from fairsmooth.datasets import load_compas, random_partition
 from fairsmooth.estimator import FairSmoothClassifier
-from fairsmooth.experiments.run.fit import PARTITIONS, fairest_accurate
+from fairsmooth.experiments.declaration import PARTITIONS
+from fairsmooth.experiments.run.fit import fairest_accurate
 from fairsmooth.experiments.run.measure import certificate_figures, partition_rates
 from fairsmooth.metrics import accuracy, demographic_parity_gap, equalized_odds_gap
 from fairsmooth.metrics.rates import measure

@@ -11,7 +11,7 @@ from fairsmooth.experiments import (
     experiments,
     profile,
     rows_of,
-    run,
+    run_experiments,
 )
 from fairsmooth.experiments.run import field, fit, runner
 from fairsmooth.experiments.run.draws import time_draws
@@ -33,7 +33,7 @@ def table1(tmp_path):
 
 def test_records_say_what_was_run(table1):
     experiment, store = table1
-    run([experiment], TINY, store, selection=SELECTION)
+    run_experiments([experiment], TINY, store, selection=SELECTION)
     records = [json.loads(line) for line in store.path.read_text().splitlines()]
     assert {record["status"] for record in records} == {"done"}
     for record in records:
@@ -47,17 +47,17 @@ def test_equal_runs_give_equal_numbers(table1, tmp_path):
     experiment, store = table1
     other = Store(tmp_path / "other")
     for each in (store, other):
-        run([experiment], TINY, each, selection=SELECTION)
+        run_experiments([experiment], TINY, each, selection=SELECTION)
     first, second = (rows_of(experiment, TINY, each, SELECTION) for each in (store, other))
     assert first.drop(columns=TIMES).equals(second.drop(columns=TIMES))
 
 
 def test_nothing_is_repeated(table1, monkeypatch):
     experiment, store = table1
-    run([experiment], TINY, store, selection=SELECTION)
+    run_experiments([experiment], TINY, store, selection=SELECTION)
     monkeypatch.setattr(runner, "work", None)
     states = []
-    run([experiment], TINY, store, selection=SELECTION, report=states.append)
+    run_experiments([experiment], TINY, store, selection=SELECTION, report=states.append)
     assert [(state.done, state.total) for state in states] == [(2, 2)]
 
 
@@ -77,7 +77,7 @@ def test_a_method_that_fails_leaves_a_row_with_its_reason(table1, monkeypatch):
     experiment, store = table1
     monkeypatch.setattr(runner, "everyone", failing)
     states = []
-    run([experiment], TINY, store, selection=SELECTION, report=states.append)
+    run_experiments([experiment], TINY, store, selection=SELECTION, report=states.append)
     rows = rows_of(experiment, TINY, store, SELECTION).set_index("method")
     assert rows.loc["unconstrained", "status"] == "failed"
     assert rows.loc["unconstrained", "reason"] == "ValueError: out of paper"
@@ -89,7 +89,7 @@ def test_fits_wait_for_choices_and_fail_with_them(table1, monkeypatch):
     experiment, store = table1
     budget = replace(TINY, n_candidates=2)
     monkeypatch.setattr(runner, "everyone", failing)
-    run([experiment], budget, store, selection=SELECTION)
+    run_experiments([experiment], budget, store, selection=SELECTION)
     rows = rows_of(experiment, budget, store, SELECTION).set_index("method")
     assert "every candidate failed: ValueError: out of paper" in rows.loc["unconstrained", "reason"]
     assert rows.loc["fairsmooth", "status"] == "done"
@@ -114,7 +114,7 @@ def test_choices_never_see_a_test_row(monkeypatch):
 def test_progress_is_told_with_time_left(table1):
     experiment, store = table1
     states = []
-    run([experiment], TINY, store, selection=SELECTION, report=states.append)
+    run_experiments([experiment], TINY, store, selection=SELECTION, report=states.append)
     assert [state.done for state in states] == [0, 1, 2]
     assert states[0].seconds_left is None
     assert states[1].seconds_left > 0
@@ -145,4 +145,4 @@ def test_draws_err_less_the_more_there_are():
 def test_number_of_processes_must_be_positive(table1):
     experiment, store = table1
     with pytest.raises(InputError, match="Expected n_jobs > 0, got n_jobs=0"):
-        run([experiment], TINY, store, n_jobs=0)
+        run_experiments([experiment], TINY, store, n_jobs=0)

@@ -1,0 +1,140 @@
+r"""Many small problems at once: every group's own loss, without the tie.
+
+With ``alpha = 0`` the objective falls apart into one problem per group. A solver for the sum
+moves at the pace of the slowest group; here every group takes quasi-Newton steps of its own
+length, from second derivatives of its own, and one pass over the rows serves all groups.
+"""
+
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from fairsmooth.training.convergence import Solution, require_finite
+
+# Objective and gradient of every group, (K,) and (K, m), at parameters (K, m).
+Evaluate = Callable[[Tensor], tuple[Tensor, Tensor]]
+
+_MEMORY = 10
+# A step must bring this share of what the slope promises; the values have rounding errors.
+_ENOUGH, _ROUNDING = 1e-4, 1e-14
+# A step is cut to between these shares of itself, and given up when it is nothing.
+_LEAST_CUT, _MOST_CUT, _NOTHING = 0.1, 0.5, 1e-12
+_RESOLVED = 1e-7
+
+
+@dataclass
+class _State:
+    """Where each group is, and the step that it tries next."""
+
+    point: Tensor
+    value: Tensor
+    gradient: Tensor
+    direction: Tensor
+    length: Tensor
+
+
+def solve_apart(
+    evaluate: Evaluate, start: Tensor, *, factors: Tensor, max_iter: int, tol: float
+) -> Solution:
+    """Minimise every group's own function, all in step.
+
+    Parameters
+    ----------
+    evaluate : callable
+        Values ``(K,)`` and gradients ``(K, m)`` at ``(K, m)``; row ``k`` depends on row
+        ``k`` alone.
+    start : Tensor of shape (K, m)
+    factors : Tensor of shape (K, m, m), (m, m) or (m,)
+        Cholesky factors of second derivatives at the start, each group's own or shared, or
+        roots of a diagonal; they only affect speed. Making them anew on the way took more
+        time than it saved.
+    max_iter : int
+        Most evaluations.
+    tol : float
+        A group is done when no entry of its gradient, rescaled by its factor, exceeds it.
+
+    Returns
+    -------
+    Solution
+    """
+    state = _State(start, *evaluate(start), torch.zeros_like(start), start.new_ones(len(start)))
+    pairs: deque[tuple[Tensor, Tensor, Tensor]] = deque(maxlen=_MEMORY)
+    state.direction = _towards_minimum(state.gradient, pairs, factors)
+    open_groups = _open(state, factors, tol)
+    steps = 0
+    while open_groups.any() and steps < max_iter:
+        steps += 1
+        moved = (state.length * open_groups).unsqueeze(-1) * state.direction
+        value, gradient = evaluate(state.point + moved)
+        require_finite(value.sum(), gradient, where=f"in iteration {steps}")
+        accepted = _accept(state, moved, value, gradient, open_groups, pairs)
+        fresh = _towards_minimum(state.gradient, pairs, factors)
+        state.direction = torch.where(accepted.unsqueeze(-1), fresh, state.direction)
+        open_groups = _open(state, factors, tol)
+    largest = float(_rescaled(state.gradient, factors).abs().amax())
+    unmet = None
+    if largest > max(tol, _RESOLVED):
+        unmet = f"after {steps} iterations the largest entry of the gradient is {largest:.2g}"
+    return Solution(state.point, steps, unmet)
+
+
+def _accept(
+    state: _State,
+    moved: Tensor,
+    value: Tensor,
+    gradient: Tensor,
+    tried: Tensor,
+    pairs: deque[tuple[Tensor, Tensor, Tensor]],
+) -> Tensor:
+    """Move the groups whose step fell far enough, shorten the step of the others."""
+    promised = (moved * state.gradient).sum(-1)
+    slack = _ROUNDING * (1.0 + state.value.abs())
+    accepted = tried & (value <= state.value + _ENOUGH * promised + slack)
+    # The least value of the parabola through what is known along the step.
+    bend = (value - state.value - promised).clamp_min(torch.finfo(value.dtype).tiny)
+    cut = (-0.5 * promised / bend).clamp(_LEAST_CUT, _MOST_CUT)
+    state.length = torch.where(accepted, 1.0, torch.where(tried, state.length * cut, state.length))
+    mask = accepted.unsqueeze(-1)
+    change = torch.where(mask, gradient - state.gradient, 0.0)
+    step = torch.where(mask, moved, 0.0)
+    product = (step * change).sum(-1)
+    # A group that did not move, or in which the gradient did not turn, learns nothing.
+    inverse = torch.where(product > 0.0, 1.0 / product.clamp_min(1e-300), 0.0)
+    pairs.append((step, change, inverse))
+    state.point = torch.where(mask, state.point + moved, state.point)
+    state.value = torch.where(accepted, value, state.value)
+    state.gradient = torch.where(mask, gradient, state.gradient)
+    return accepted
+
+
+def _open(state: _State, factors: Tensor, tol: float) -> Tensor:
+    rest = _rescaled(state.gradient, factors).abs().amax(-1)
+    return (rest > tol) & (state.length > _NOTHING)
+
+
+def _towards_minimum(
+    gradient: Tensor, pairs: deque[tuple[Tensor, Tensor, Tensor]], factors: Tensor
+) -> Tensor:
+    """Return L-BFGS directions of all groups, by the two-loop recursion."""
+    rest, shares = gradient.clone(), []
+    for step, change, inverse in reversed(pairs):
+        share = inverse * (step * rest).sum(-1)
+        rest -= share.unsqueeze(-1) * change
+        shares.append(share)
+    rest = _rescaled(_rescaled(rest, factors), factors, transposed=True)
+    for (step, change, inverse), share in zip(pairs, reversed(shares), strict=True):
+        rest += (share - inverse * (change * rest).sum(-1)).unsqueeze(-1) * step
+    return -rest
+
+
+def _rescaled(rows: Tensor, factors: Tensor, *, transposed: bool = False) -> Tensor:
+    """Return ``L⁻¹ g`` of every row, or ``L⁻ᵀ g``."""
+    if factors.ndim == 1:
+        return rows / factors
+    triangle = factors.mT if transposed else factors
+    columns = rows.unsqueeze(-1) if factors.ndim == 3 else rows.mT
+    solved = torch.linalg.solve_triangular(triangle, columns, upper=transposed)
+    return solved.squeeze(-1) if factors.ndim == 3 else solved.mT

@@ -1,0 +1,146 @@
+r"""One pass over the rows of a linear model: losses, gradients and weights, added up by group.
+
+Everything that training needs of rows is such a sum, so a pass may go over pieces of a table,
+over parts that several processes hold, or over groups that never meet, and add what it got.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from fairsmooth._types import Floats
+from fairsmooth.core.rows import Rows
+from fairsmooth.core.rows.rows import segments
+from fairsmooth.training.grouped import GroupedRows
+from fairsmooth.training.margins import MarginLoss
+
+# Rows that tell the curvature well enough: it only sets the scale of a solver's steps.
+CURVATURE_ROWS = 60_000
+_PIECE = 4096
+
+
+@dataclass(frozen=True, eq=False)
+class Contribution:
+    """What some rows add to the objective.
+
+    Attributes
+    ----------
+    losses : ndarray of shape (K,)
+        Weighted sums of the rows' losses.
+    gradient : ndarray of shape (K, m)
+        Their derivatives by each group's parameters.
+    weights : ndarray of shape (K,)
+        Sums of the rows' weights: of unweighted rows, their number.
+    """
+
+    losses: Floats
+    gradient: Floats
+    weights: Floats
+
+    def __add__(self, other: "Contribution") -> "Contribution":
+        return Contribution(
+            self.losses + other.losses,
+            self.gradient + other.gradient,
+            self.weights + other.weights,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class LinearPass:
+    """Rows of a linear model with exact smoothing, gone over piece by piece.
+
+    No array as long as the table is made, but for what is kept of every row.
+    """
+
+    data: GroupedRows
+    sigma: float
+    link: str
+
+    @cached_property
+    def loss(self) -> MarginLoss:
+        """What no iteration changes."""
+        return MarginLoss.of(self.data.rows.squared_norms(), sigma=self.sigma, link=self.link)
+
+    def contribution(self, parameters: Floats) -> Contribution:
+        """Go over all rows once with parameters ``(K, m)``, each row with its group's."""
+        data = self.data
+        table = data.rows.table(parameters)
+        sums, losses = np.zeros_like(table), np.zeros(data.n_groups)
+        for start, stop, block in data.rows.blocks(data.groups):
+            sign = data.labels[start:stop] * 2.0 - 1.0
+            margins = torch.from_numpy(block.logits(table) * sign)
+            loss, slope = (part.numpy() for part in self.loss.loss_and_slope(margins, start, stop))
+            if data.weights is not None:
+                loss, slope = loss * data.weights[start:stop], slope * data.weights[start:stop]
+            of = data.groups[start:stop]
+            losses += np.bincount(of, weights=loss, minlength=data.n_groups)
+            block.add_sums(slope * sign, sums)
+        return Contribution(losses, data.rows.gradient(sums), data.totals)
+
+    def overall(self, parameters: Floats) -> tuple[Tensor, Tensor]:
+        """Return score and slope of every row under one parameter vector ``(m,)``."""
+        logits = torch.from_numpy(self.data.rows.logits(parameters))
+        parts = [
+            self.loss.score_and_slope(logits[start:stop], start, stop)
+            for start, stop in self.data.rows.bounds()
+        ]
+        scores, slopes = zip(*parts, strict=True)
+        return torch.cat(scores), torch.cat(slopes)
+
+    def overall_gradient(self, values: Floats) -> Floats:
+        """Return the sum over all rows of a value times ``(x, 1)``, shape (m,)."""
+        return _sums(self.data.rows, values)
+
+    def curvature(self) -> Tensor:
+        """Return second derivatives of a group's loss at 0, averaged over groups, (m, m)."""
+        return torch.from_numpy(self._curvatures(None)[0])
+
+    def curvatures(self, parameters: Floats) -> Tensor:
+        """Return second derivatives of every group's loss at its parameters, (K, m, m)."""
+        return torch.from_numpy(self._curvatures(parameters))
+
+    def _curvatures(self, parameters: Floats | None) -> Floats:
+        sample = LinearPass(self.data.sample(CURVATURE_ROWS), self.sigma, self.link)
+        data, width = sample.data, self.data.rows.shape[1] + 1
+        total = np.zeros((1 if parameters is None else data.n_groups, width, width))
+        for start in range(0, len(data), _PIECE):
+            stop = min(start + _PIECE, len(data))
+            rows = data.rows.take(slice(start, stop)).toarray()
+            padded = np.column_stack([rows, np.ones(len(rows))])
+            of = data.groups[start:stop]
+            bend = sample.row_weights(start, stop)
+            if parameters is None:
+                margins = np.zeros(len(rows))
+                bend *= sample.loss.bend(torch.from_numpy(margins), start, stop).numpy()
+                total[0] += (padded * (bend / data.n_groups)[:, None]).T @ padded
+                continue
+            margins = np.einsum("ij,ij->i", padded, parameters[of])
+            margins *= data.labels[start:stop] * 2.0 - 1.0
+            bend *= sample.loss.bend(torch.from_numpy(margins), start, stop).numpy()
+            for group, first, last in segments(of):
+                part = padded[first:last]
+                total[group] += (part * bend[first:last, None]).T @ part
+        return total
+
+    def squares(self) -> Tensor:
+        """Return the mean square of every feature and of 1, averaged over groups, (m,)."""
+        sample = LinearPass(self.data.sample(CURVATURE_ROWS), self.sigma, self.link)
+        values = sample.row_weights(0, len(sample.data)) / self.data.n_groups
+        return torch.from_numpy(_sums(sample.data.rows.squared(), values))
+
+    def row_weights(self, start: int, stop: int) -> Floats:
+        """Return the weight of each row in the mean over its group."""
+        data = self.data
+        weights = (1.0 / data.totals)[data.groups[start:stop]]
+        return weights if data.weights is None else weights * data.weights[start:stop]
+
+
+def _sums(rows: Rows, values: Floats) -> Floats:
+    """Return the sum over rows of a value times ``(x, 1)``, shape (m,)."""
+    sums = np.zeros_like(rows.table(np.zeros((1, rows.shape[1] + 1))))
+    for start, stop, block in rows.blocks(np.zeros(len(rows), dtype=np.int8)):
+        block.add_sums(values[start:stop], sums)
+    return np.asarray(rows.gradient(sums)[0])

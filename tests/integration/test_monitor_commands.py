@@ -1,0 +1,113 @@
+"""Watching gaps as users do: batch by batch, from the command line."""
+
+import json
+import re
+
+import pandas as pd
+import pytest
+from tests.integration.hiring import COLUMN, ROLES, mistake, people, run
+
+
+@pytest.fixture
+def batches(tmp_path):
+    """Write batches of one system's scores: fair ones, one unlabelled, and one that is not."""
+    for k in range(4):
+        people(4000, 10 + k, apart=0.0).to_csv(tmp_path / f"{k}.csv", index=False)
+    people(1500, 20, apart=3.0).to_csv(tmp_path / "unfair.csv", index=False)
+    return tmp_path
+
+
+def watch(capsys, folder, name, *more):
+    watching = ["monitor", folder / name, *COLUMN, "--state", folder / "state.json", *more]
+    return run(capsys, *watching, "--json")
+
+
+def test_open_then_guaranteed_then_alarm(batches, capsys):
+    statuses = []
+    for name in ("0.csv", "1.csv", "2.csv"):
+        code, out, _ = watch(capsys, batches, name, "--max-dp", "0.06")
+        document = json.loads(out)
+        assert code == 0
+        assert set(document) == {"status", "bounds", "measured", "counts"}
+        statuses.append(document["status"])
+    assert (statuses[0], statuses[-1]) == ("open", "guaranteed")
+    page = batches / "watch.html"
+    code, out, err = watch(capsys, batches, "unfair.csv", "--report", page)
+    assert code == 1
+    assert json.loads(out)["status"] == "alarm"
+    assert f"Wrote {page}." in err
+    text = page.read_text()
+    assert "ALARM" in text
+    assert "<svg" in text
+    assert "batch and its date" in text
+    assert "after 4 batches" in text
+    assert "<script" not in text
+    assert not re.search(r"(src|href|url\()\W*http", text), "the page must load nothing"
+
+
+def test_a_batch_counts_once_and_its_labels_may_come_later(batches, capsys):
+    rows = pd.read_csv(batches / "0.csv")
+    limits = ["--max-dp", "0.2", "--max-eo", "0.5"]
+    unlabelled = ["--scores", "score", "--sensitive", "sex", "--state", batches / "state.json"]
+    early = rows.drop(columns="hired")
+    early.to_csv(batches / "early.csv", index=False)
+    _, out, _ = run(capsys, "monitor", batches / "early.csv", *unlabelled, *limits, "--json")
+    first = json.loads(out)
+    assert first["measured"]["equalized_odds_sum"] is None
+    assert first["bounds"]["equalized_odds_sum"] == 2.0
+    _, out, err = watch(capsys, batches, "0.csv")
+    second = json.loads(out)
+    assert "Labels of an earlier batch: added to the label cells only." in err
+    assert second["measured"]["equalized_odds_sum"] is not None
+    selected = [cell for cell in second["counts"] if cell["label"] is None]
+    assert selected == [cell for cell in first["counts"] if cell["label"] is None]
+    _, out, err = watch(capsys, batches, "0.csv")
+    assert "This batch was added before; it is ignored." in err
+    assert json.loads(out) == second
+
+
+def test_a_new_group_is_named_and_counted(batches, capsys):
+    watch(capsys, batches, "0.csv", "--max-dp", "0.2")
+    rows = pd.read_csv(batches / "1.csv")
+    rows.loc[:49, "sex"] = "x"
+    rows.loc[50:59, "sex"] = None
+    rows.to_csv(batches / "new.csv", index=False)
+    code, out, err = watch(capsys, batches, "new.csv")
+    assert code == 0
+    assert "New groups: (missing), x." in err
+    counts = {c["group"]: c["rows"] for c in json.loads(out)["counts"] if c["label"] is None}
+    assert (counts["x"], counts["(missing)"]) == (50, 10)
+    assert sum(counts.values()) == 8000
+
+
+def test_the_terminal_shows_a_chart(batches, capsys):
+    for name in ("0.csv", "1.csv"):
+        watching = ["monitor", batches / name, *COLUMN, "--state", batches / "state.json"]
+        code, out, _ = run(capsys, *watching, "--max-dp", "0.1")
+    assert code == 0
+    assert "demographic_parity measured ▁▁" in out
+    assert "the limit 0.1" in out
+
+
+def test_states_that_do_not_fit_are_refused(batches, capsys):
+    train = ["train", batches / "0.csv", *ROLES, "--drop", "score", "-o", batches / "model"]
+    assert run(capsys, *train)[0] == 0
+    state = batches / "state.json"
+    monitor = ["monitor", batches / "1.csv", *COLUMN, "--state", state]
+    assert "Expected limits for a new state" in mistake(capsys, *monitor)
+    watch(capsys, batches, "0.csv", "--max-dp", "0.1")
+    kept = state.read_text()
+    assert "Limits are fixed" in mistake(capsys, *monitor, "--max-dp", "0.2")
+    assert "the state of another" in mistake(capsys, *monitor, "--threshold", "0.4")
+    other = ["monitor", batches / "model", batches / "1.csv", "--state", state]
+    assert "the state of another" in mistake(capsys, *other)
+    assert "different names" in mistake(capsys, *monitor, "--report", state)
+    assert state.read_text() == kept
+    damaged = json.loads(kept)
+    damaged["batches"][0]["counts"][0][2] = -1
+    no_history = json.loads(kept)
+    no_history["history"] = [{"date": "today"}]
+    for text in ("{", "[]", json.dumps(damaged), json.dumps(no_history)):
+        state.write_text(text)
+        assert "Expected the state of a monitor" in mistake(capsys, *monitor)
+        assert state.read_text() == text

@@ -1,0 +1,67 @@
+"""Every group's own problem, all in step."""
+
+import numpy as np
+import pytest
+import torch
+
+from fairsmooth import FairSmoothClassifier
+from fairsmooth.training.apart import solve_apart
+
+
+def quadratics(n_groups=3, m=4, seed=0):
+    generator = torch.Generator().manual_seed(seed)
+    roots = torch.randn(n_groups, m, m, dtype=torch.float64, generator=generator)
+    matrices = roots @ roots.mT + 0.1 * torch.eye(m, dtype=torch.float64)
+    least = torch.randn(n_groups, m, dtype=torch.float64, generator=generator)
+
+    def evaluate(W):
+        away = W - least
+        gradient = (matrices @ away.unsqueeze(-1)).squeeze(-1)
+        return 0.5 * (gradient * away).sum(-1), gradient
+
+    return evaluate, matrices, least
+
+
+@pytest.mark.parametrize("kind", ["own", "shared", "diagonal"])
+def test_the_least_value_of_every_group_is_found(kind):
+    evaluate, matrices, least = quadratics()
+    factors = {
+        "own": torch.linalg.cholesky(matrices),
+        "shared": torch.linalg.cholesky(matrices.mean(0)),
+        "diagonal": matrices.mean(0).diag().sqrt(),
+    }[kind]
+    found = solve_apart(evaluate, torch.zeros_like(least), factors=factors, max_iter=200, tol=1e-9)
+    assert found.unmet is None
+    torch.testing.assert_close(found.parameters, least, rtol=0, atol=1e-6)
+    if kind == "own":
+        assert found.steps <= 2
+
+
+def test_too_few_iterations_are_told():
+    evaluate, matrices, least = quadratics()
+    factors = matrices.mean(0).diag().sqrt()
+    found = solve_apart(evaluate, torch.zeros_like(least), factors=factors, max_iter=2, tol=1e-9)
+    assert "after 2 iterations the largest entry of the gradient is" in str(found.unmet)
+
+
+def test_a_group_that_is_done_does_not_move():
+    evaluate, matrices, least = quadratics()
+    start = torch.zeros_like(least)
+    start[1] = least[1]
+    factors = torch.linalg.cholesky(matrices)
+    found = solve_apart(evaluate, start, factors=factors, max_iter=50, tol=1e-9)
+    assert torch.equal(found.parameters[1], least[1])
+
+
+def test_the_reference_is_each_group_trained_alone(biased):
+    """The free parameters of a group are those of a training with alpha = 0."""
+    options = {"sigma": 0.5, "tol": 1e-9, "random_state": 0, "weight_decay": 1e-3}
+    args = biased.X, biased.y
+    for weights in ("equal", "share"):
+        tied = FairSmoothClassifier(alpha=1.0, group_weights=weights, **options)
+        tied.fit(*args, sensitive_features=biased.sensitive_features)
+        apart = FairSmoothClassifier(alpha=0.0, group_weights=weights, **options)
+        apart.fit(*args, sensitive_features=biased.sensitive_features)
+        np.testing.assert_allclose(
+            tied.free_group_parameters_, apart.group_parameters_, rtol=0, atol=1e-6
+        )

@@ -1,0 +1,176 @@
+"""A changed graph is refused, whatever was changed in it."""
+
+import base64
+
+import numpy as np
+import onnx
+import pandas as pd
+import pytest
+from onnx import numpy_helper
+
+from fairsmooth.exceptions import ModelFileError
+from fairsmooth.export import write_onnx
+from fairsmooth.tables import TableModel
+from fairsmooth.verify import verify
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("graphs")
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({
+        "job": rng.choice(["clerk", "nurse", "7", None], 300), "x": rng.normal(size=300),
+        "few": rng.integers(0, 4, 300), "sex": rng.choice(["f", "m"], 300),
+        "day": pd.Timestamp("2020-01-01") + pd.to_timedelta(rng.integers(0, 900, 300), "D"),
+        "hired": rng.integers(0, 2, 300),
+    })  # fmt: skip
+    for columns in ("binned", "standardised"):
+        model = TableModel.fit(
+            table, label="hired", sensitive="sex", columns=columns, random_state=0
+        )
+        model.save(folder / f"{columns}.safetensors")
+        write_onnx(folder / f"{columns}.safetensors", folder / f"{columns}.onnx")
+    write_onnx(folder / "binned.safetensors", folder / "encoded.onnx", encoded=True)
+    return folder
+
+
+@pytest.mark.parametrize("name", ["binned", "standardised", "encoded"])
+def test_a_graph_as_it_was_written_holds(files, name):
+    found = verify(files / f"{name}.onnx")
+    assert found.holds, found
+    assert {"graph", "weights", "scores", "intervals", "metadata"} <= {
+        check.name for check in found.checks
+    }
+
+
+def altered(files, name, change):
+    model = onnx.load(files / f"{name}.onnx")
+    change(model)
+    onnx.save(model, files / "altered.onnx")
+    return verify(files / "altered.onnx")
+
+
+def every_constant(files, name):
+    return [entry.name for entry in onnx.load(files / f"{name}.onnx").graph.initializer]
+
+
+def nudge(name, step=1e-4):
+    def change(model):
+        entry = next(t for t in model.graph.initializer if t.name == name)
+        values = numpy_helper.to_array(entry).copy()
+        if values.dtype == object:
+            values.flat[0] = values.flat[0] + "x"
+        elif values.dtype.kind == "i":
+            values.flat[0] ^= 1
+        elif np.isnan(values.flat[0]):
+            values.flat[0] = 0.0
+        else:
+            # Inward, so that no interval merely grows; all of them, since some hardly count.
+            values -= np.abs(values) * step + step
+        entry.CopyFrom(numpy_helper.from_array(values, name))
+
+    return change
+
+
+@pytest.mark.parametrize("name", ["standardised", "encoded"])
+def test_any_constant_that_is_changed_is_refused(files, name):
+    for constant in every_constant(files, name):
+        if constant in ("/infinity", "/huge"):
+            continue  # less by any finite step is the same, or as good
+        assert not altered(files, name, nudge(constant)).holds, constant
+
+
+def test_a_weight_changed_in_its_last_digit_is_refused(files):
+    def change(model):
+        entry = next(t for t in model.graph.initializer if t.name == "/table")
+        values = numpy_helper.to_array(entry).copy()
+        values[1, 0] = np.nextafter(values[1, 0], np.inf)
+        entry.CopyFrom(numpy_helper.from_array(values, entry.name))
+
+    found = altered(files, "binned", change)
+    assert [check.name for check in found.failures] == ["weights"]
+
+
+def swap_branches(model):
+    node = next(n for n in model.graph.node if n.output[0] == "decision")
+    node.input[1], node.input[2] = node.input[2], node.input[1]
+
+
+def add_a_node(model):
+    last = model.graph.node.pop()
+    model.graph.node.extend([
+        onnx.helper.make_node("Identity", ["/both_ends"], ["/copy"]), last,
+    ])  # fmt: skip
+
+
+def another_operation(model):
+    next(n for n in model.graph.node if n.op_type == "Greater").op_type = "Less"
+
+
+def another_category(model):
+    node = next(n for n in model.graph.node if n.op_type == "LabelEncoder")
+    entry = next(a for a in node.attribute if a.name == "keys_strings")
+    entry.strings[-1] = b"0:manager"
+
+
+def another_pattern(model):
+    node = next(n for n in model.graph.node if n.op_type == "RegexFullMatch")
+    node.attribute[0].s = b"never"
+
+
+def another_certificate(model):
+    entry = next(p for p in model.metadata_props if p.key == "certificate")
+    entry.value = entry.value.replace('"epsilon_tight": 0.', '"epsilon_tight": 0.0')
+
+
+def another_digest(model):
+    next(p for p in model.metadata_props if p.key == "file_digest").value = "0" * 64
+
+
+def a_damaged_model(model):
+    entry = next(p for p in model.metadata_props if p.key == "model")
+    contents = bytearray(base64.b64decode(entry.value))
+    contents[-5] ^= 1
+    entry.value = base64.b64encode(contents).decode()
+
+
+def an_input_that_overrides(model):
+    weights = next(t for t in model.graph.initializer if t.name == "/table")
+    model.graph.input.append(
+        onnx.helper.make_tensor_value_info("/table", onnx.TensorProto.DOUBLE, weights.dims)
+    )
+
+
+def another_version(model):
+    model.opset_import[0].version = 21
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        swap_branches, add_a_node, another_operation, another_category, another_pattern,
+        another_certificate, another_digest, a_damaged_model, an_input_that_overrides,
+        another_version,
+    ],
+    ids=lambda change: change.__name__,
+)  # fmt: skip
+def test_other_changes_are_refused(files, change):
+    assert not altered(files, "binned", change).holds
+
+
+def test_the_graph_of_another_model_is_refused(files):
+    other = onnx.load(files / "standardised.onnx")
+
+    def change(model):
+        model.graph.CopyFrom(other.graph)
+
+    assert not altered(files, "binned", change).holds
+
+
+@pytest.mark.parametrize("contents", [b"", b"no protobuf at all", b"\x08\x07"])
+def test_a_file_that_is_no_graph_of_ours(contents, tmp_path):
+    (tmp_path / "x.onnx").write_bytes(contents)
+    with pytest.raises(ModelFileError, match="Expected an ONNX file written by fairsmooth export"):
+        verify(tmp_path / "x.onnx")
+    with pytest.raises(ModelFileError, match="Expected an ONNX file"):
+        verify(tmp_path / "none.onnx")
