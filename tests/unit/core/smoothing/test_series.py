@@ -104,7 +104,7 @@ def test_moments_and_envelopes_are_bounds_and_close(link, spread, sigma):
     for k, end in enumerate(ends):
         exact = units.log_envelope(end / units.scale)
         assert bool((envelope[k] >= exact - 1e-12).all())
-        assert float((envelope[k] - exact).max()) < 1e-3
+        assert float((envelope[k] - exact).max()) < 1e-2
 
 
 def _log_moments(units, theta):
