@@ -173,9 +173,10 @@ def _require_targets(
 def _write(done: _Done, report: Path | None, csv: Path | None, *, title: str) -> None:
     from fairsmooth._atomic import write_bytes
     from fairsmooth.cli.output import say
-    from fairsmooth.reporting.report import render_report
 
     if report is not None:
+        from fairsmooth.reporting.report import render_report
+
         model = done.model
         page = render_report(
             title,

@@ -7,7 +7,7 @@ from dataclasses import fields
 from pathlib import Path
 
 from fairsmooth import _atomic
-from fairsmooth.core.architecture import Network
+from fairsmooth.core.network import Network
 from fairsmooth.core.labels import group_text
 from fairsmooth.core.rule import FittedRule
 from fairsmooth.data.encoders import Encoder

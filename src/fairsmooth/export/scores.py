@@ -12,7 +12,7 @@ import numpy as np
 
 from fairsmooth._types import Floats
 from fairsmooth.core.rule import FittedRule
-from fairsmooth.core.smoothing.linear import N_NODES, logistic_mixture
+from fairsmooth.core.smoothing.mixtures import N_NODES, logistic_mixture
 from fairsmooth.export import normal
 from fairsmooth.export.graph import Graph
 

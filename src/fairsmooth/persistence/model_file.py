@@ -1,26 +1,32 @@
 """From a fitted classifier to a file, and back."""
 
+from __future__ import annotations
+
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
-from torch import nn
 
 import fairsmooth
+from fairsmooth._extras import installed, needs
 from fairsmooth._types import Floats
-from fairsmooth.core.architecture import ModuleNetwork, Network
-from fairsmooth.core.build import AnyNetwork, build
+from fairsmooth.core.network import Network
+from fairsmooth.core.predictor import Predictor
 from fairsmooth.core.rule import FittedRule, read_only
 from fairsmooth.data.encoders import Encoder
-from fairsmooth.estimator import FairSmoothClassifier
-from fairsmooth.exceptions import FairSmoothError, InputError, ModelFileError
+from fairsmooth.exceptions import FairSmoothError, InputError, MissingExtra, ModelFileError
 from fairsmooth.persistence import layout
 from fairsmooth.persistence.contents import Contents, checked, read_contents
-from fairsmooth.persistence.modules import fixed_tensors, plain_architecture, restore
 from fairsmooth.persistence.versions import FORMAT
+
+if TYPE_CHECKING:
+    from torch import nn
+
+    from fairsmooth.core.build import AnyNetwork
+    from fairsmooth.estimator import FairSmoothClassifier
 
 
 @dataclass(frozen=True)
@@ -120,6 +126,8 @@ def read_model(path: str | os.PathLike[str], *, module: nn.Module | None = None)
     description = contents.description
     try:
         classifier = _rebuild(contents, module)
+    except MissingExtra:
+        raise
     except (TypeError, ValueError, FairSmoothError) as error:
         raise ModelFileError(
             f"Expected a model file of this library, got {Path(path)}: {error}"
@@ -129,6 +137,8 @@ def read_model(path: str | os.PathLike[str], *, module: nn.Module | None = None)
 
 
 def _plain(classifier: FairSmoothClassifier) -> dict[str, Any]:
+    from fairsmooth.persistence.modules import plain_architecture
+
     names = getattr(classifier, "feature_names_in_", None)
     fitted = _fitted_settings(classifier)
     calibration = classifier.calibration_
@@ -176,6 +186,8 @@ def _number(value: Any) -> Any:
 
 
 def _tensors(classifier: FairSmoothClassifier) -> dict[str, Floats]:
+    from fairsmooth.persistence.modules import fixed_tensors
+
     tensors = {
         "group_parameters": classifier.group_parameters_,
         "parameters": classifier.parameters_,
@@ -189,17 +201,9 @@ def _tensors(classifier: FairSmoothClassifier) -> dict[str, Floats]:
 def _rebuild(contents: Contents, module: nn.Module | None) -> FairSmoothClassifier:
     description, tensors = contents.description, contents.tensors
     plain = description.plain
-    classifier = FairSmoothClassifier(module=module, **plain["parameters"])
-    classifier.groups_ = description.groups
-    classifier.classes_ = np.array(description.classes)
-    classifier.history_ = ()
-    classifier.n_iter_ = 0
-    classifier.n_features_in_ = plain["features"]["count"]
-    if plain["features"]["names"] is not None:
-        classifier.feature_names_in_ = np.array(plain["features"]["names"], dtype=object)
     free = tensors.get("free_group_parameters")
     # The centre and the numbers of the file: another machine may compute another last digit.
-    classifier.rule_ = FittedRule(
+    rule = FittedRule(
         architecture=_architecture(plain["architecture"], module, tensors),
         group_parameters=read_only(tensors["group_parameters"]),
         parameters=read_only(tensors["parameters"]),
@@ -213,6 +217,39 @@ def _rebuild(contents: Contents, module: nn.Module | None) -> FairSmoothClassifi
         certificate=contents.certificate,
         calibration=description.calibration,
     )
+    known: dict[str, Any] = {
+        "groups": description.groups,
+        "classes": np.array(description.classes),
+        "n_features": plain["features"]["count"],
+        "names": plain["features"]["names"],
+    }
+    if installed("torch") and installed("sklearn"):
+        return _estimator(rule, module, plain["parameters"], **known)
+    # It has what prediction uses of an estimator; whatever more is asked for needs the extra.
+    return cast("FairSmoothClassifier", Predictor(rule, **known))
+
+
+def _estimator(
+    rule: FittedRule,
+    module: nn.Module | None,
+    settings: Mapping[str, Any],
+    *,
+    groups: tuple[Any, ...],
+    classes: Any,
+    n_features: int,
+    names: list[str] | None,
+) -> FairSmoothClassifier:
+    from fairsmooth.estimator import FairSmoothClassifier
+
+    classifier = FairSmoothClassifier(module=module, **settings)
+    classifier.groups_ = groups
+    classifier.classes_ = classes
+    classifier.history_ = ()
+    classifier.n_iter_ = 0
+    classifier.n_features_in_ = n_features
+    if names is not None:
+        classifier.feature_names_in_ = np.array(names, dtype=object)
+    classifier.rule_ = rule
     return classifier
 
 
@@ -221,12 +258,17 @@ def _architecture(
 ) -> AnyNetwork:
     if plain["kind"] != "module":
         hidden = tuple(plain["hidden_layer_sizes"])
+        if hidden and not installed("torch"):
+            raise needs("train", "A network")
         return Network(plain["n_features"], hidden, plain["activation"])
     if module is None:
         raise InputError(
             f"Expected the module {plain['name']} to be given, got none. "
             "A model file holds weights, not code: call load(path, module=...)."
         )
+    from fairsmooth.core.build import ModuleNetwork, build
+    from fairsmooth.persistence.modules import restore
+
     architecture = build(module, n_features=0, hidden_layer_sizes=(), activation="relu")
     assert isinstance(architecture, ModuleNetwork)
     restore(architecture, plain, tensors)

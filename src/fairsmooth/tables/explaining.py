@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -15,7 +15,6 @@ from fairsmooth.data.columns import Rule, Standardised
 from fairsmooth.data.crossed import CrossedEncoder
 from fairsmooth.data.encoding import TableEncoder
 from fairsmooth.data.values import normal_text
-from fairsmooth.estimator import FairSmoothClassifier
 from fairsmooth.exceptions import InputError
 from fairsmooth.tables.alternatives import KNOWN, alternatives
 
@@ -26,6 +25,9 @@ _NO_REASON = (
     "Expected columns that can be reasons, got forecasts or products: a forecast is not a reason. "
     "Train with other --columns to give reasons."
 )
+
+if TYPE_CHECKING:
+    from fairsmooth.estimator import FairSmoothClassifier
 
 
 @dataclass(frozen=True)
@@ -182,7 +184,7 @@ class Alternatives:
         return cls(values, blocks, tuple(name for name in rules if name not in known))
 
     def changes(
-        self, classifier: FairSmoothClassifier, x: Floats, values: Mapping[str, Any]
+        self, classifier: "FairSmoothClassifier", x: Floats, values: Mapping[str, Any]
     ) -> tuple[Change, ...]:
         """Return, by column, the nearest value that turns the decision, tried one and all."""
         if not self.blocks:
@@ -234,7 +236,7 @@ def _nearest(values: list[Any], hits: Any, current: Any, moved: Floats) -> int:
 
 
 def explain_rows(
-    classifier: FairSmoothClassifier,
+    classifier: "FairSmoothClassifier",
     encoder: Any,
     features: Any,
     values: pd.DataFrame,

@@ -4,20 +4,17 @@ import os
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import pandas as pd
-from torch import nn
 
 from fairsmooth import _validate
-from fairsmooth.columns import Forecasts
 from fairsmooth.core.certificate import Certificate
 from fairsmooth.data.encoders import Encoder
 from fairsmooth.data.encoding import UNKNOWN
 from fairsmooth.data.frames import as_frame
 from fairsmooth.data.roles import Roles
-from fairsmooth.estimator import FairSmoothClassifier
 from fairsmooth.guarantees import GapGuarantee, Limits
 from fairsmooth.metrics import Audit
 from fairsmooth.persistence import read_model, save
@@ -26,6 +23,12 @@ from fairsmooth.tables.auditing import SAME_TABLE, AuditedRows, known_rows
 from fairsmooth.tables.deciding import with_threshold
 from fairsmooth.tables.explained import explain_table
 from fairsmooth.tables.provenance import Provenance
+
+if TYPE_CHECKING:
+    from torch import nn
+
+    from fairsmooth.columns import Forecasts
+    from fairsmooth.estimator import FairSmoothClassifier
 
 
 @dataclass(frozen=True)
@@ -59,7 +62,7 @@ class TableModel:
     True
     """
 
-    classifier: FairSmoothClassifier
+    classifier: "FairSmoothClassifier"
     encoder: Encoder | None = None
     roles: Roles | None = None
     provenance: Provenance | None = None
@@ -76,8 +79,8 @@ class TableModel:
         positive: Any = None,
         ids: Sequence[str] = (),
         drop: Sequence[str] = (),
-        columns: str | Forecasts = "auto",
-        classifier: FairSmoothClassifier | None = None,
+        columns: "str | Forecasts" = "auto",
+        classifier: "FairSmoothClassifier | None" = None,
         guarantee: Limits | None = None,
         test_size: float = 0.3,
         random_state: int | None = None,
@@ -274,7 +277,7 @@ class TableModel:
         save(self.classifier, path, training=training, **parts)
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str], *, module: nn.Module | None = None) -> Self:
+    def load(cls, path: str | os.PathLike[str], *, module: "nn.Module | None" = None) -> Self:
         """Read a model from a file of any version; ``module`` is needed where it has one."""
         saved = read_model(path, module=module)
         known = Provenance.from_dict(saved.training) if "label" in saved.training else None

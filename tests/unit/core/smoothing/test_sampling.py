@@ -14,7 +14,8 @@ from fairsmooth.core.smoothing import (
     smooth_sampled,
 )
 from fairsmooth.core.smoothing.betting import betting_interval
-from fairsmooth.core.smoothing.confidence import RunningScores, bernstein_radius, stage_delta
+from fairsmooth.core.deviations import bernstein_radius
+from fairsmooth.core.smoothing.confidence import RunningScores, stage_delta
 from fairsmooth.core.smoothing.layerwise import sobol_noise
 
 NOISE = {"sigma": 0.5, "link": "logistic"}
