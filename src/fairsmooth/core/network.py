@@ -64,5 +64,7 @@ class Network:
         if hidden:
             from fairsmooth.core.architecture import ACTIVATIONS
         for inner_weight, inner_bias in hidden:
-            signal = ACTIVATIONS[self.activation](signal @ inner_weight.mT + inner_bias.unsqueeze(-2))
+            signal = ACTIVATIONS[self.activation](
+                signal @ inner_weight.mT + inner_bias.unsqueeze(-2)
+            )
         return (signal @ weight.mT + bias.unsqueeze(-2)).squeeze(-1)

@@ -1,7 +1,6 @@
 """What an estimator shows of the rule that it was fitted to."""
 
-from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,10 +18,12 @@ if TYPE_CHECKING:
     from fairsmooth.core.build import AnyNetwork
 
 
-class RuleHolder(ABC):
+class RuleHolder:
     """An estimator whose fitted attributes are those of its rule, and read-only as it is."""
 
     rule_: FittedRule
+    # Returns rows that the rule can score, or refuses them; a method of whoever inherits.
+    _checked: Callable[[Any], Any]
 
     @property
     def group_parameters_(self) -> Floats:
@@ -124,10 +125,6 @@ class RuleHolder(ABC):
                 f"Expected a finite reference of {rows.shape[1]} features, got shape {base.shape}."
             )
         return explain(self.rule_, rows, base, sources)
-
-    @abstractmethod
-    def _checked(self, X: Any) -> Any:
-        """Return rows that the rule can score, or refuse them."""
 
     @property
     def _fitted(self) -> FittedRule:

@@ -266,7 +266,8 @@ def _architecture(
             f"Expected the module {plain['name']} to be given, got none. "
             "A model file holds weights, not code: call load(path, module=...)."
         )
-    from fairsmooth.core.build import ModuleNetwork, build
+    from fairsmooth.core.architecture import ModuleNetwork
+    from fairsmooth.core.build import build
     from fairsmooth.persistence.modules import restore
 
     architecture = build(module, n_features=0, hidden_layer_sizes=(), activation="relu")

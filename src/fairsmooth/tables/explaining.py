@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -11,6 +11,7 @@ from fairsmooth._types import Floats
 from fairsmooth.core.explanation import Explanation
 from fairsmooth.core.labels import group_text
 from fairsmooth.core.rows import spelt_out
+from fairsmooth.core.rule_holder import RuleHolder
 from fairsmooth.data.columns import Rule, Standardised
 from fairsmooth.data.crossed import CrossedEncoder
 from fairsmooth.data.encoding import TableEncoder
@@ -25,9 +26,6 @@ _NO_REASON = (
     "Expected columns that can be reasons, got forecasts or products: a forecast is not a reason. "
     "Train with other --columns to give reasons."
 )
-
-if TYPE_CHECKING:
-    from fairsmooth.estimator import FairSmoothClassifier
 
 
 @dataclass(frozen=True)
@@ -184,7 +182,7 @@ class Alternatives:
         return cls(values, blocks, tuple(name for name in rules if name not in known))
 
     def changes(
-        self, classifier: "FairSmoothClassifier", x: Floats, values: Mapping[str, Any]
+        self, classifier: RuleHolder, x: Floats, values: Mapping[str, Any]
     ) -> tuple[Change, ...]:
         """Return, by column, the nearest value that turns the decision, tried one and all."""
         if not self.blocks:
@@ -236,7 +234,7 @@ def _nearest(values: list[Any], hits: Any, current: Any, moved: Floats) -> int:
 
 
 def explain_rows(
-    classifier: "FairSmoothClassifier",
+    classifier: RuleHolder,
     encoder: Any,
     features: Any,
     values: pd.DataFrame,

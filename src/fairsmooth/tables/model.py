@@ -295,7 +295,6 @@ class TableModel:
         return known.encode_rows(table)
 
     def _labels(self) -> tuple[Any, Any]:
-        if self.provenance is None:
-            negative, positive = self.classifier.classes_.tolist()
-            return negative, positive
-        return self.provenance.negative, self.provenance.positive
+        known = self.provenance
+        negative, positive = self.classifier.classes_.tolist()
+        return (negative, positive) if known is None else (known.negative, known.positive)

@@ -11,7 +11,6 @@ holds with probability at least :math:`1 - \delta`; either interval spends half 
 allowed probability on each side.
 """
 
-import math
 from dataclasses import dataclass, field
 
 import torch
