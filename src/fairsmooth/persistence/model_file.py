@@ -6,26 +6,22 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 import fairsmooth
-from fairsmooth._extras import installed, needs
 from fairsmooth._types import Floats
-from fairsmooth.core.network import Network
-from fairsmooth.core.predictor import Predictor
-from fairsmooth.core.rule import FittedRule, read_only
 from fairsmooth.data.encoders import Encoder
 from fairsmooth.exceptions import FairSmoothError, InputError, MissingExtra, ModelFileError
 from fairsmooth.persistence import layout
 from fairsmooth.persistence.contents import Contents, checked, read_contents
+from fairsmooth.persistence.rebuilding import rebuilt_classifier, rebuilt_steps
 from fairsmooth.persistence.versions import FORMAT
 
 if TYPE_CHECKING:
     from torch import nn
 
-    from fairsmooth.core.build import AnyNetwork
     from fairsmooth.estimator import FairSmoothClassifier
 
 
@@ -43,12 +39,15 @@ class SavedModel:
         What was noted of the training table: columns and their roles, rows, provenance.
     guarantee : mapping or None
         A guarantee of the gaps between groups, as plain data.
+    pipeline : Pipeline or None
+        The scikit-learn pipeline that ends in the classifier, if one was saved.
     """
 
     classifier: FairSmoothClassifier
     encoder: Encoder | None = None
     training: Mapping[str, Any] = field(default_factory=dict)
     guarantee: Mapping[str, Any] | None = None
+    pipeline: Any = None
 
 
 def save(
@@ -63,8 +62,9 @@ def save(
 
     Parameters
     ----------
-    classifier : FairSmoothClassifier
-        Fitted.
+    classifier : FairSmoothClassifier or Pipeline
+        Fitted. A scikit-learn pipeline must end in one; its other steps may be
+        those that :data:`fairsmooth.persistence.pipelines.CLASSES` lists.
     path : path
         Where to write.
     encoder : TableEncoder or ForecastEncoder, optional
@@ -95,7 +95,8 @@ def _contents(
     guarantee: Any,
 ) -> Contents:
     """Return what a file will hold, checked: what could not be read must not be written."""
-    plain = _plain(classifier)
+    plain = _plain_with_steps(classifier)
+    classifier = getattr(classifier, "steps", [[None, classifier]])[-1][1]
     plain["encoder"] = None if encoder is None else encoder.to_dict()
     plain["table"] = dict(training) if training else None
     if guarantee is not None:
@@ -107,8 +108,25 @@ def _contents(
         raise InputError(f"Expected a model that can be written to a file, got: {error}") from error
 
 
-def load(path: str | os.PathLike[str], *, module: nn.Module | None = None) -> FairSmoothClassifier:
-    """Read a classifier from a file written by :func:`save`.
+def _plain_with_steps(model: Any) -> dict[str, Any]:
+    """Describe a classifier, and the steps before it if it ends a pipeline."""
+    from sklearn.pipeline import Pipeline
+
+    from fairsmooth.estimator import FairSmoothClassifier
+    from fairsmooth.persistence.pipelines import plain_pipeline
+
+    last = model.steps[-1][1] if isinstance(model, Pipeline) else model
+    if not isinstance(last, FairSmoothClassifier):
+        raise InputError(
+            "Expected a FairSmoothClassifier, or a pipeline that ends in one, got "
+            f"{type(last).__name__}."
+        )
+    plain = _plain(last)
+    return plain if last is model else {**plain, "pipeline": plain_pipeline(model)}
+
+
+def load(path: str | os.PathLike[str], *, module: nn.Module | None = None) -> Any:
+    """Read a classifier, or the pipeline that ends in it, from a file written by :func:`save`.
 
     Parameters
     ----------
@@ -117,7 +135,8 @@ def load(path: str | os.PathLike[str], *, module: nn.Module | None = None) -> Fa
     module : torch.nn.Module, optional
         Needed for models trained with ``module=``: a file holds weights, not code.
     """
-    return read_model(path, module=module).classifier
+    saved = read_model(path, module=module)
+    return saved.classifier if saved.pipeline is None else saved.pipeline
 
 
 def read_model(path: str | os.PathLike[str], *, module: nn.Module | None = None) -> SavedModel:
@@ -125,7 +144,8 @@ def read_model(path: str | os.PathLike[str], *, module: nn.Module | None = None)
     contents = read_contents(path)
     description = contents.description
     try:
-        classifier = _rebuild(contents, module)
+        classifier = rebuilt_classifier(contents, module)
+        pipeline = rebuilt_steps(description.plain.get("pipeline"), classifier)
     except MissingExtra:
         raise
     except (TypeError, ValueError, FairSmoothError) as error:
@@ -133,7 +153,7 @@ def read_model(path: str | os.PathLike[str], *, module: nn.Module | None = None)
             f"Expected a model file of this library, got {Path(path)}: {error}"
         ) from error
     guarantee = description.plain["guarantee"]
-    return SavedModel(classifier, description.encoder, description.table or {}, guarantee)
+    return SavedModel(classifier, description.encoder, description.table or {}, guarantee, pipeline)
 
 
 def _plain(classifier: FairSmoothClassifier) -> dict[str, Any]:
@@ -196,84 +216,6 @@ def _tensors(classifier: FairSmoothClassifier) -> dict[str, Floats]:
     if classifier.free_group_parameters_ is not None:
         tensors["free_group_parameters"] = classifier.free_group_parameters_
     return {name: np.ascontiguousarray(tensor) for name, tensor in tensors.items()}
-
-
-def _rebuild(contents: Contents, module: nn.Module | None) -> FairSmoothClassifier:
-    description, tensors = contents.description, contents.tensors
-    plain = description.plain
-    free = tensors.get("free_group_parameters")
-    # The centre and the numbers of the file: another machine may compute another last digit.
-    rule = FittedRule(
-        architecture=_architecture(plain["architecture"], module, tensors),
-        group_parameters=read_only(tensors["group_parameters"]),
-        parameters=read_only(tensors["parameters"]),
-        free_group_parameters=None if free is None else read_only(free),
-        sigma=float(plain["sigma"]),
-        link=plain["link"],
-        smoothing=plain["smoothing"]["method"],
-        n_draws=plain["smoothing"]["n_draws"],
-        center=plain["center"],
-        threshold=float(plain["threshold"]),
-        certificate=contents.certificate,
-        calibration=description.calibration,
-    )
-    known: dict[str, Any] = {
-        "groups": description.groups,
-        "classes": np.array(description.classes),
-        "n_features": plain["features"]["count"],
-        "names": plain["features"]["names"],
-    }
-    if installed("torch") and installed("sklearn"):
-        return _estimator(rule, module, plain["parameters"], **known)
-    # It has what prediction uses of an estimator; whatever more is asked for needs the extra.
-    return cast("FairSmoothClassifier", Predictor(rule, **known))
-
-
-def _estimator(
-    rule: FittedRule,
-    module: nn.Module | None,
-    settings: Mapping[str, Any],
-    *,
-    groups: tuple[Any, ...],
-    classes: Any,
-    n_features: int,
-    names: list[str] | None,
-) -> FairSmoothClassifier:
-    from fairsmooth.estimator import FairSmoothClassifier
-
-    classifier = FairSmoothClassifier(module=module, **settings)
-    classifier.groups_ = groups
-    classifier.classes_ = classes
-    classifier.history_ = ()
-    classifier.n_iter_ = 0
-    classifier.n_features_in_ = n_features
-    if names is not None:
-        classifier.feature_names_in_ = np.array(names, dtype=object)
-    classifier.rule_ = rule
-    return classifier
-
-
-def _architecture(
-    plain: Mapping[str, Any], module: nn.Module | None, tensors: Mapping[str, Floats]
-) -> AnyNetwork:
-    if plain["kind"] != "module":
-        hidden = tuple(plain["hidden_layer_sizes"])
-        if hidden and not installed("torch"):
-            raise needs("train", "A network")
-        return Network(plain["n_features"], hidden, plain["activation"])
-    if module is None:
-        raise InputError(
-            f"Expected the module {plain['name']} to be given, got none. "
-            "A model file holds weights, not code: call load(path, module=...)."
-        )
-    from fairsmooth.core.architecture import ModuleNetwork
-    from fairsmooth.core.build import build
-    from fairsmooth.persistence.modules import restore
-
-    architecture = build(module, n_features=0, hidden_layer_sizes=(), activation="relu")
-    assert isinstance(architecture, ModuleNetwork)
-    restore(architecture, plain, tensors)
-    return architecture
 
 
 def _plain_label(label: Any) -> Any:

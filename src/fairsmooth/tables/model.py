@@ -13,7 +13,7 @@ from fairsmooth import _validate
 from fairsmooth.core.certificate import Certificate
 from fairsmooth.data.encoders import Encoder
 from fairsmooth.data.encoding import UNKNOWN
-from fairsmooth.data.frames import as_frame
+from fairsmooth.data.frames import as_frame, like
 from fairsmooth.data.roles import Roles
 from fairsmooth.guarantees import GapGuarantee, Limits
 from fairsmooth.metrics import Audit
@@ -180,7 +180,7 @@ class TableModel:
         unknown: str | None = None,
         strict: bool = False,
         first_row: int = 0,
-    ) -> pd.DataFrame:
+    ) -> Any:
         """Score every row; the sensitive columns are not needed.
 
         Parameters
@@ -201,7 +201,7 @@ class TableModel:
 
         Returns
         -------
-        DataFrame
+        DataFrame, or a polars or pyarrow table for one of those
             One row per row, in the same order: ids and kept columns, ``probability``,
             ``prediction``, ``lower_<group>`` and ``upper_<group>`` for every group.
         """
@@ -221,7 +221,7 @@ class TableModel:
         ids = [] if self.provenance is None else self.provenance.ids
         carried = [name for name in ids if name in frame.columns]
         kept = scoring.kept_columns(frame, [*carried, *keep], list(written.columns))
-        return pd.concat([kept, written], axis=1)
+        return like(table, pd.concat([kept, written], axis=1))
 
     def audit(
         self, table: Any, *, unknown: str | None = None, strict: bool = False, shift: bool = False
@@ -279,7 +279,7 @@ class TableModel:
     @classmethod
     def load(cls, path: str | os.PathLike[str], *, module: "nn.Module | None" = None) -> Self:
         """Read a model from a file of any version; ``module`` is needed where it has one."""
-        saved = read_model(path, module=module)
+        saved = scoring.of_a_table(read_model(path, module=module))
         known = Provenance.from_dict(saved.training) if "label" in saved.training else None
         roles = None if known is None else known.roles()
         stated = saved.guarantee

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from fairsmooth._types import Floats
 from fairsmooth.core.labels import group_text
 from fairsmooth.exceptions import InputError
+from fairsmooth.persistence import SavedModel
 
 if TYPE_CHECKING:
     from fairsmooth.estimator import FairSmoothClassifier
@@ -121,6 +122,16 @@ def kept_columns(table: pd.DataFrame, names: Sequence[str], written: Sequence[st
                 "writes. Rename it, or leave it out."
             )
     return table[list(dict.fromkeys(names))].reset_index(drop=True)
+
+
+def of_a_table(saved: SavedModel) -> SavedModel:
+    """Refuse a file whose features are made by steps of scikit-learn: it knows no table."""
+    if saved.pipeline is not None:
+        raise InputError(
+            "Expected a model of a table, got a scikit-learn pipeline, which knows no label or "
+            "groups. Use it in Python: fairsmooth.persistence.load(path)."
+        )
+    return saved
 
 
 def matrix_of(classifier: "FairSmoothClassifier", table: pd.DataFrame) -> pd.DataFrame | Floats:
