@@ -65,23 +65,14 @@ def _environment(place: Path, python: str) -> Path:
 
 def _install(python: Path, wheel: Path, extra: str, *, lowest: bool) -> None:
     began = time.perf_counter()
-    wanted = f"{wheel}{extra}"
+    # Of torch the version of constraints.txt, which has builds without GPU packages.
+    wanted = [f"{wheel}{extra}", *(["torch==2.13.0"] if extra else [])]
     if lowest:
-        uv = [
-            "uv",
-            "pip",
-            "install",
-            "--quiet",
-            "--resolution",
-            "lowest-direct",
-            "--python",
-            python,
-        ]
-        subprocess.run([*uv, wanted], check=True)
+        how = ["--quiet", "--resolution", "lowest-direct", "--python", python]
+        subprocess.run(["uv", "pip", "install", *how, *wanted], check=True)
     else:
-        torch = ["torch==2.13.0"] if extra else []
         constraints = ("-c", str(ROOT / "constraints.txt"))
-        _run(python, "-m", "pip", "install", *QUIET, *constraints, *torch, wanted, at=wheel.parent)
+        _run(python, "-m", "pip", "install", *QUIET, *constraints, *wanted, at=wheel.parent)
     seconds = time.perf_counter() - began
     packages = {path.name.lower() for path in _site(python).iterdir()}
     brought = sorted(name for name in packages if name.startswith(GPU))

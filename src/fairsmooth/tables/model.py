@@ -20,7 +20,7 @@ from fairsmooth.metrics import Audit
 from fairsmooth.persistence import read_model, save
 from fairsmooth.tables import scoring
 from fairsmooth.tables.auditing import SAME_TABLE, AuditedRows, known_rows
-from fairsmooth.tables.deciding import with_threshold
+from fairsmooth.tables.deciding import checked_threshold, with_threshold
 from fairsmooth.tables.explained import explain_table
 from fairsmooth.tables.provenance import Provenance
 
@@ -205,8 +205,7 @@ class TableModel:
             One row per row, in the same order: ids and kept columns, ``probability``,
             ``prediction``, ``lower_<group>`` and ``upper_<group>`` for every group.
         """
-        if threshold is not None:
-            _validate.in_range(0.0, 1.0, threshold=threshold)
+        decided_above = checked_threshold(self, threshold)
         frame = as_frame(table, text=self.text_columns)
         for name in keep:
             _validate.known_column(name, list(frame.columns), where="the table")
@@ -216,7 +215,7 @@ class TableModel:
         written = scoring.score(self.classifier, features, reasons).frame(
             self.classifier.groups_,
             self._labels(),
-            threshold=self.classifier.threshold_ if threshold is None else threshold,
+            threshold=decided_above,
         )
         ids = [] if self.provenance is None else self.provenance.ids
         carried = [name for name in ids if name in frame.columns]

@@ -19,6 +19,7 @@ from fairsmooth.metrics.auditing.epsilon import (
 from fairsmooth.metrics.auditing.label_records import label_records
 from fairsmooth.metrics.auditing.rate_records import gap_records, rate_records
 from fairsmooth.metrics.auditing.ratio_records import IMPACT_RATIO, four_fifths, ratio_records
+from fairsmooth.metrics.auditing.reliability import reliability
 from fairsmooth.metrics.auditing.score_records import BIN, score_records
 from fairsmooth.metrics.auditing.statements import Statement, certified_statements
 from fairsmooth.metrics.auditing.tying import tying_records
@@ -69,6 +70,8 @@ class Audit:
     def find(self, metric: str, group: Hashable | None = None) -> Record | None:
         """Return the record of a metric and group, or None if there is none."""
         return by_metric_and_group(self.records).get((metric, group))
+
+    reliability = reliability
 
     def to_frame(self) -> pd.DataFrame:
         """Return the records as a table, one row each."""
