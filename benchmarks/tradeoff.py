@@ -1,7 +1,7 @@
 """Accuracy within limits on both gaps, on ten fresh random 70/30 splits, beside the field.
 
-The experiment is ``fairsmooth reproduce tradeoff``; here it is run on splits with the seeds 100 to
-109, which no development has looked at, its rows are averaged and held against the goals. Every
+The experiment is ``fairsmooth reproduce tradeoff``; here it is run on splits with the seeds 200 to
+209, which no development has looked at, its rows are averaged and held against the goals. Every
 method chooses inside the training part, all by one rule: pooled decisions on the rows left out
 of folds, judged by the gaps that a test part is expected to show
 (``fairsmooth.experiments.run.tradeoff_choice``). ΔEO is the sum |ΔTPR| + |ΔFPR|. Sex and race
@@ -38,8 +38,9 @@ from fairsmooth.experiments import (
 from fairsmooth.experiments.beyond.tradeoff import ACCURACY, LIMITS, OURS, REDUCTION, sighted
 
 EXPERIMENT = experiment("tradeoff")
-# No development has looked at these splits. The seeds 0 to 4 are what was looked at.
-FIRST_FRESH_SEED, DEVELOPMENT_SEED = 100, 0
+# No development has looked at these splits. The seeds 0 to 4 are what was looked at, and a first
+# run was published on 100 to 109.
+FIRST_FRESH_SEED, DEVELOPMENT_SEED = 200, 0
 GAPS = ("demographic_parity", "equalized_odds_sum")
 # What the choice went by, inside the training part.
 INNER = tuple(f"inner_{name}" for name in ("accuracy", *GAPS))

@@ -239,6 +239,8 @@ def _print(searched: "Searched") -> None:
         f"{ends}.",
         *model.provenance.lines(),
     ])  # fmt: skip
+    if model.guarantee is not None:
+        print_lines(str(model.guarantee).splitlines())
     print_summary(searched.fitted.summary())
 
 

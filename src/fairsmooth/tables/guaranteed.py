@@ -83,13 +83,24 @@ def fit_guaranteed(
     fitted.callback = None
     step("testing on the safety rows, once")
     model = TableModel(fitted, parts.encoder, parts.roles, parts.provenance)
-    rows = decided_by_model(model, parts.test, unknown=UNKNOWN_VALUES)
-    found = guarantee_rows(rows, limits, shift=shift, facts=_facts(model))
+    found, rows = safety_test(model, parts.test, limits, shift=shift)
     if not found.holds:
         raise NoGuarantee(_why_not(found, rows, limits, shift), found)
     # What to set for smaller gaps is for the limits to say, not for a note.
     done = parts.fitted(fitted, began, compare=False)
     return replace(done, model=replace(done.model, guarantee=found))
+
+
+def safety_test(
+    model: TableModel, safety: pd.DataFrame, limits: Limits, *, shift: Shift | None = None
+) -> tuple[GapGuarantee, DecidedRows]:
+    """Return what rows that took no part say of the limits, and how they were decided.
+
+    They must have been split off by group alone, and no choice may follow: the guarantee allows
+    for none.
+    """
+    rows = decided_by_model(model, safety, unknown=UNKNOWN_VALUES)
+    return guarantee_rows(rows, limits, shift=shift, facts=_facts(model)), rows
 
 
 def _facts(model: TableModel) -> dict[str, object]:

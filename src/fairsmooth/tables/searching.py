@@ -2,7 +2,7 @@
 
 import hashlib
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -16,8 +16,10 @@ from fairsmooth.columns import Forecasts
 from fairsmooth.data.groups import encode_groups
 from fairsmooth.data.roles import Roles
 from fairsmooth.estimator import FairSmoothClassifier
+from fairsmooth.guarantees import GapGuarantee, Limits
 from fairsmooth.tables.columns import check_columns, encode_training
 from fairsmooth.tables.fitting import Fitted, Parts
+from fairsmooth.tables.guaranteed import safety_test
 from fairsmooth.training.parity_gaps import decisions_are_judged
 from fairsmooth.tuning import SearchLimits, SearchSpace, Tuned, search
 from fairsmooth.tuning.folds import RowNumbers, SearchRows, frame_rows
@@ -26,10 +28,20 @@ from fairsmooth.tuning.limits import GUARANTEE
 
 @dataclass(frozen=True)
 class Searched:
-    """A search and the audit of the model it chose."""
+    """A search and the audit of the model it chose.
+
+    Attributes
+    ----------
+    tuned : Tuned
+    fitted : Fitted
+        Its model holds a guarantee if one was aimed at and the test rows gave it.
+    tested : GapGuarantee or None
+        What the test rows said of the limits, whether or not they hold, if it was aimed at.
+    """
 
     tuned: Tuned
     fitted: Fitted
+    tested: GapGuarantee | None = None
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -49,7 +61,19 @@ class Searched:
                     f"The {name.replace('_', ' ')} gap on the test rows, {audit[name]:.4f}, is "
                     f"outside the interval from the search, [{low:.4f}, {high:.4f}]."
                 )
-        return tuple(found)
+        return (*found, *self._not_guaranteed())
+
+    def _not_guaranteed(self) -> Iterator[str]:
+        if self.tested is None or self.tested.holds:
+            return
+        bounds = ", ".join(
+            f"{name.replace('_', ' ')} bounded by {bound:.4f} (limit {self.tested.limits[name]:g})"
+            for name, bound in self.tested.bounds.items()
+        )
+        yield (
+            f"The test rows do not guarantee the limits: {bounds}. The model carries no "
+            "guarantee, and these rows are spent: another try needs new ones."
+        )
 
     def summary(self) -> dict[str, Any]:
         """Return what the search decided and what was measured, as plain data."""
@@ -88,7 +112,8 @@ def search_table(
 
     With several ``columns`` the search chooses among them. They are learned anew on every
     fold, from the rows that are learned from there, once for all trials. ``options`` are
-    those of :func:`fairsmooth.tuning.search`.
+    those of :func:`fairsmooth.tuning.search`. With ``aim="guarantee"`` the limits on gaps are
+    tested on the test part, once, and the model carries the guarantee if they hold there.
     """
     began = time.perf_counter()
     choices: tuple[str | Forecasts, ...] = columns if isinstance(columns, tuple) else (columns,)
@@ -118,7 +143,14 @@ def search_table(
     classifier = FairSmoothClassifier(**found.parameters, random_state=seed)
     with decisions_are_judged():
         classifier.fit(parts.X, parts.y, sensitive_features=parts.sensitive)
-    return Searched(Tuned.of(found, classifier), parts.fitted(classifier, began))
+    done, tuned = parts.fitted(classifier, began), Tuned.of(found, classifier)
+    gaps = {name: limit for name, limit in limits.to_dict().items() if name != "epsilon"}
+    if options.get("aim") != GUARANTEE or not gaps:
+        return Searched(tuned, done)
+    tested, _ = safety_test(done.model, done.test, Limits(**gaps))
+    if tested.holds:
+        done = replace(done, model=replace(done.model, guarantee=tested))
+    return Searched(tuned, done, tested)
 
 
 def _name(columns: str | Forecasts) -> str:

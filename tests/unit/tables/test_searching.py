@@ -9,6 +9,7 @@ from fairsmooth.exceptions import InputError
 from fairsmooth.tables import searching
 from fairsmooth.tables.searching import search_table
 from fairsmooth.tuning import SearchLimits, SearchSpace
+from fairsmooth.verify import verify
 
 ROLES = Roles(label="y", sensitive=("sex",), positive=1, unknown="ignore")
 
@@ -88,6 +89,30 @@ def test_the_guarantees_margin_is_that_of_the_test_rows(table, tmp_path):
     assert found.tuned.front.aim["rows"] == len(found.fitted.test)
     assert found.tuned.trials["chance"].between(0.0, 1.0).all()
     assert not found.tuned.feasible  # so few rows guarantee nothing
+    assert not found.tested.holds
+    assert found.fitted.model.guarantee is None
+    assert "The model carries no guarantee, and these rows are spent" in found.notes[-1]
+
+
+def test_a_guarantee_that_was_aimed_at_is_in_the_model_and_verifies(table, tmp_path):
+    limits = SearchLimits(max_dp=0.6, max_epsilon=5.0)
+    found = run(table, tmp_path, limits=limits, aim="guarantee", n_trials=2)
+    model = found.fitted.model
+    assert model.guarantee.holds
+    assert model.guarantee.limits == {"demographic_parity": 0.6}
+    assert sum(cell.rows for cell in model.guarantee.counts if cell.label is None) == len(
+        found.fitted.test
+    )
+    assert found.summary()["guarantee"]["holds"]
+    model.save(tmp_path / "model.safetensors")
+    assert verify(tmp_path / "model.safetensors").holds
+
+
+def test_without_limits_on_gaps_nothing_is_guaranteed(table, tmp_path):
+    limits = SearchLimits(max_epsilon=5.0)
+    found = run(table, tmp_path, limits=limits, aim="guarantee", n_trials=2)
+    assert found.tested is None
+    assert found.fitted.model.guarantee is None
 
 
 def test_unknown_columns_are_refused(table, tmp_path):

@@ -19,7 +19,7 @@ from fairsmooth.experiments.run.data import whole
 from fairsmooth.experiments.run.fit import reason_of
 from fairsmooth.experiments.run.job import Job
 from fairsmooth.experiments.run.tradeoff_candidates import Candidate, Entrant, entrants
-from fairsmooth.experiments.run.tradeoff_choice import choose, judged, pooled
+from fairsmooth.experiments.run.tradeoff_choice import FEW_ROWS, choose, judged, pooled
 from fairsmooth.metrics.rates import measure
 from fairsmooth.training.decisions.subspace import coarse_cells
 from fairsmooth.tuning import SearchLimits
@@ -81,7 +81,7 @@ class Parts:
             train, test = (with_group(part) if told else part for part in self.raw)
             own, encode = COLUMNS[columns](train, self.seed)
             fitted, judged_on = replace(train, X=own), replace(test, X=encode(test.X))
-            if told and columns == "forecasts":
+            if told and columns == "forecasts" and len(train) >= FEW_ROWS:
                 blind = self.encoded(columns, told=False)
                 fitted, judged_on = (
                     replace(part, X=beside(part.X, other.X))
@@ -96,7 +96,8 @@ def beside(told: pd.DataFrame, blind: pd.DataFrame) -> pd.DataFrame:
 
     Told the group, the best rule is one threshold per group, up to ties: limits on several rates
     at once are met by treating rows of equal forecasts differently. What the other columns say
-    of the group breaks those ties. The label's forecast is there already.
+    of the group breaks those ties. The label's forecast is there already. Few rows do not bear
+    the further weights: there the gaps on new rows grew by more than the ties were worth.
     """
     return told.join(blind.iloc[:, 1:].add_prefix("blind "))
 

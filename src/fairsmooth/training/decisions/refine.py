@@ -18,9 +18,12 @@ _ROUNDS = 6
 # constraint. Random lines reach far and find other valleys, so the nearest one comes first.
 PHASES = ((4.0, False), (4.0, True), (1e4, False), (1e4, True))
 # Shares of the rows nearest to the boundary from which derivatives are taken, and how far a
-# proposed step goes, in units where columns have mean square 1; it is searched twice as far.
-_NEAR = (0.05, 0.15)
-_REACH = (0.3, 0.1, 0.03)
+# proposed step goes, in units where columns have mean square 1; it is searched twice as far. The
+# shortest comes first: where limits become constraints any rule that keeps them is better than
+# the present one, and a long step would land on a poor one far away.
+_NEAR = (0.03, 0.1)
+_REACH = (0.01, 0.03, 0.1)
+_LONG_REACH = (0.3, 0.1, 0.03)
 _FURTHER = 2.0
 # The largest price in a linear program, whose solver wants numbers of one scale.
 _LARGEST_PRICE = 50.0
@@ -64,19 +67,31 @@ def refine(
     generator : Generator
         Draws the lines: the same seed gives the same result.
     """
-    found = [
-        _settled(judge, columns, _climb(judge, columns, start, generator), constant)
-        for start in starts
-    ]
-    return sorted(found, key=lambda each: (each.excess, -each.accuracy))
+
+    def reached(start: Floats, reaches: tuple[float, ...]) -> Found:
+        weights = _climb(judge, columns, start, reaches, generator)
+        return _settled(judge, columns, weights, constant)
+
+    def rank(found: Found) -> tuple[float, float]:
+        return found.excess, -found.accuracy
+
+    found = sorted((reached(start, _REACH) for start in starts), key=rank)
+    # Once more from the best, in long steps: each is taken only if it is better.
+    return sorted([reached(found[0].weights, _LONG_REACH), *found], key=rank)
 
 
-def _climb(judge: Judge, columns: Floats, start: Floats, generator: np.random.Generator) -> Floats:
+def _climb(
+    judge: Judge,
+    columns: Floats,
+    start: Floats,
+    reaches: tuple[float, ...],
+    generator: np.random.Generator,
+) -> Floats:
     weights = _unit(np.asarray(start, dtype=np.float64))
     for price, random in PHASES:
         for _ in range(_ROUNDS):
             before = weights
-            weights = _near_lines(judge, columns, weights, price)
+            weights = _near_lines(judge, columns, weights, reaches, price)
             if random:
                 drawn = generator.standard_normal((_RANDOM_LINES, len(weights)))
                 for line in (*np.eye(len(weights)), *drawn):
@@ -86,8 +101,10 @@ def _climb(judge: Judge, columns: Floats, start: Floats, generator: np.random.Ge
     return weights
 
 
-def _near_lines(judge: Judge, columns: Floats, weights: Floats, price: float) -> Floats:
-    for near, reach in product(_NEAR, _REACH):
+def _near_lines(
+    judge: Judge, columns: Floats, weights: Floats, reaches: tuple[float, ...], price: float
+) -> Floats:
+    for near, reach in product(_NEAR, reaches):
         scores = columns @ weights
         line = promising_line(judge, columns, scores, price=price, near=near, reach=reach)
         weights = _along(judge, columns, weights, line, price, within=_FURTHER)
