@@ -37,6 +37,7 @@ from fairsmooth.exceptions import InputError
 if TYPE_CHECKING:
     import pandas as pd
 
+    from fairsmooth.data.files.stored import StoredTable
     from fairsmooth.guarantees import Limits
     from fairsmooth.metrics import Audit, BiasAudit
     from fairsmooth.tables import TableModel
@@ -103,12 +104,13 @@ def command(
         outcome.finish(_of_parts(path, table_path, parts, standard, options, jobs, scheduler))
         return
     from fairsmooth.cli.output import messages
-    from fairsmooth.cli.reading import read
+    from fairsmooth.cli.reading import opened
     from fairsmooth.tables import TableModel
 
     loaded = None if path is None else TableModel.load(path)
     text = [] if loaded is None else loaded.text_columns
-    table, notes = read(table_path, text=text, sep=sep, decimal=decimal, encoding=encoding)
+    how: dict[str, Any] = {"text": text, "sep": sep, "decimal": decimal, "encoding": encoding}
+    table, notes = opened(table_path, whole=_why_whole(loaded, standard), **how)
 
     def decided() -> "DecidedRows":
         return decided_rows(
@@ -181,21 +183,38 @@ def _of_parts(
 
 def _of_a_model(
     model: "TableModel",
-    table: "pd.DataFrame",
+    table: "pd.DataFrame | StoredTable",
     rows: "DecidedRows | None",
     standard: str | None,
     *,
     unknown: str | None,
     strict: bool,
 ) -> _Done:
+    from fairsmooth.data.files.stored import StoredTable
     from fairsmooth.tables.any_system import standard_table
+    from fairsmooth.tables.stored_auditing import audited_stored
 
-    audited = model.audited(table, unknown=unknown, strict=strict)
+    how: dict[str, Any] = {"unknown": unknown, "strict": strict}
+    if isinstance(table, StoredTable):
+        audited = audited_stored(model, table, **how)
+    else:
+        audited = model.audited(table, **how)
     result = audited.audit(model.classifier, shift=True)
     asked = None
     if rows is not None and standard is not None:
         asked = standard_table(standard, rows, by_scores=False)
-    return _Done(result, [*audited.notes], model.describe(), model, asked)
+    return _Done(result, [*audited.notes, *audited.shift_notes], model.describe(), model, asked)
+
+
+def _why_whole(model: "TableModel | None", standard: str | None) -> str | None:
+    """Say why an audit needs its table in memory, or None where it does not."""
+    from fairsmooth.tables.stored_auditing import can_audit_stored
+
+    if standard is not None:
+        return "the table of a standard is made of all rows"
+    if model is None or can_audit_stored(model):
+        return None
+    return "forecasts and crossed columns spell the rows out"
 
 
 def _of_a_column(

@@ -116,6 +116,10 @@ def command(
             "--encoder", help="With torchrun: what columns become, from a model file or JSON."
         ),
     ] = None,
+    resume: Annotated[
+        bool,
+        typer.Option("--resume", help="Go on with a training that was ended before its end."),
+    ] = False,
     json_output: Json = False,
 ) -> None:
     """Train, certify and audit a classifier on a table, and write it to one file.
@@ -123,6 +127,9 @@ def command(
     With --guarantee-dp, --guarantee-eo or --min-ratio the held-out rows are safety rows: a model is
     written only if they guarantee the limits; otherwise the exit code is 3. Started by torchrun,
     every rank reads its share of the rows; with {rank} in the name, a file of its own.
+
+    A folder of Parquet files, or a large one, stays in its files, and the training is kept beside
+    the model until that is written: --resume goes on after the last step.
     """
     from fairsmooth.cli.launched import of_ranks
     from fairsmooth.cli.targets import require_target
@@ -137,8 +144,8 @@ def command(
                       threshold=decided_above)  # fmt: skip
     # What is wrong with the options is said before torch is loaded.
     from fairsmooth.cli.output import say
-    from fairsmooth.cli.reading import read, roles_of
-    from fairsmooth.cli.training import print_fitted, train
+    from fairsmooth.cli.reading import opened, roles_of
+    from fairsmooth.cli.training import kept_beside, print_fitted, train, why_whole
     from fairsmooth.estimator import FairSmoothClassifier
 
     classifier = FairSmoothClassifier(
@@ -160,8 +167,11 @@ def command(
     if shared is not None:
         shared(data, output, roles, classifier, reading=reading, json_output=json_output, **how)
         return
-    table, notes = read(data, **reading)
-    fitted = train(table, roles, classifier, wanted=wanted, **how)
+    table, notes = opened(data, whole=why_whole(wanted, classifier, columns), **reading)
+    kept = kept_beside(output, resume=resume, wanted=wanted, table=table)
+    fitted = train(table, roles, classifier, wanted=wanted, checkpoint=kept, **how)
     fitted.model.save(output)
+    if kept is not None:
+        kept.remove()
     print_fitted(fitted, json_output, notes=notes)
     say(f"Wrote {output}.")

@@ -174,7 +174,7 @@ def known_label_codes(column: pd.Series, notes: Mapping[str, Any]) -> NDArray[np
     return np.array([*(text == positive for text in texts), False])[codes].astype(np.int64)
 
 
-def require_columns(table: pd.DataFrame, roles: Roles) -> None:
+def require_columns(table: Any, roles: Roles) -> None:
     """Refuse a table that lacks a column named, or one that plays two parts at once."""
     sensitive, _ = parse_bands(roles.sensitive, list(table.columns))
     for column in (roles.label, *sensitive, *roles.drop, *roles.ids):
@@ -187,7 +187,7 @@ def require_columns(table: pd.DataFrame, roles: Roles) -> None:
         raise InputError(f"Expected every sensitive column once, got {list(sensitive)}.")
 
 
-def not_features(table: pd.DataFrame, roles: Roles) -> list[str]:
+def not_features(table: Any, roles: Roles) -> list[str]:
     """Return the columns that prediction must not see."""
     named, _ = parse_bands(roles.sensitive, list(table.columns))
     sensitive: Sequence[str] = () if roles.include_sensitive else named

@@ -4,11 +4,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from fairsmooth.data.roles import Roles
 from fairsmooth.estimator import FairSmoothClassifier
-from fairsmooth.tables.provenance import library_versions
+from fairsmooth.tables.provenance import Provenance, library_versions
 from fairsmooth.training.journal import Journal, kept_in, remove
 
 # What of a classifier's settings has no effect on its parameters.
@@ -34,26 +34,41 @@ class Checkpoint:
         """Return the folder beside the model to be written."""
         return cls(model.with_name(f"{model.name}.checkpoint"), resume)
 
-    @contextmanager
-    def kept(
-        self, classifier: FairSmoothClassifier, roles: Roles, *, table: str, **options: Any
-    ) -> Iterator[Journal]:
-        """Let the training in this block use the journal of this data and these settings.
-
-        ``table`` is the digest of the data.
-        """
-        params = classifier.get_params(deep=False)
-        facts = {
-            "table": table,
-            "roles": asdict(roles),
-            **options,
-            **{name: value for name, value in params.items() if name not in _FREE},
-            "versions": library_versions(),
-        }
-        journal = Journal.open(self.folder, facts, resume=self.resume)
-        with kept_in(journal):
-            yield journal
-
     def remove(self) -> None:
         """Remove the journal, now that the model is written."""
         remove(self.folder)
+
+
+class Trainable(Protocol):
+    """Rows to train on, and where they come from."""
+
+    @property
+    def roles(self) -> Roles:
+        """Which column plays which part."""
+
+    @property
+    def provenance(self) -> Provenance:
+        """Of the model to come."""
+
+
+@contextmanager
+def kept(
+    checkpoint: Checkpoint | None,
+    classifier: FairSmoothClassifier,
+    parts: Trainable,
+    **options: Any,
+) -> Iterator[None]:
+    """Let the training in this block use the journal of this data and these settings."""
+    if checkpoint is None:
+        yield
+        return
+    params = classifier.get_params(deep=False)
+    facts = {
+        "table": parts.provenance.digest,
+        "roles": asdict(parts.roles),
+        **options,
+        **{name: value for name, value in params.items() if name not in _FREE},
+        "versions": library_versions(),
+    }
+    with kept_in(Journal.open(checkpoint.folder, facts, resume=checkpoint.resume)):
+        yield

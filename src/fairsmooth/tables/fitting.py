@@ -17,6 +17,7 @@ from fairsmooth.data.frames import table_digest
 from fairsmooth.data.notes import sanity_notes
 from fairsmooth.data.roles import Roles, not_features, require_columns
 from fairsmooth.estimator import FairSmoothClassifier
+from fairsmooth.tables.checkpoint import Checkpoint, kept
 from fairsmooth.tables.columns import check_columns, encode_training
 from fairsmooth.tables.comparison import comparable
 from fairsmooth.tables.fitted import Fitted
@@ -40,15 +41,20 @@ def fit_table(
     seed: int = 0,
     strict: bool = False,
     shift: bool = False,
+    checkpoint: Checkpoint | None = None,
     step: Step = lambda text: None,
 ) -> Fitted:
-    """Split, learn the encoder on the training part, train, certify and audit."""
+    """Split, learn the encoder on the training part, train, certify and audit.
+
+    With a ``checkpoint``, the training is kept there while it runs.
+    """
     began = time.perf_counter()
     step("learning the columns")
-    parts = Parts.of(table, roles, columns=columns, test_size=test_size, seed=seed,
-                     strict=strict)  # fmt: skip
+    options: dict[str, Any] = {"test_size": test_size, "seed": seed, "strict": strict}
+    parts = Parts.of(table, roles, columns=columns, **options)
     step("training")
-    classifier.fit(parts.X, parts.y, sensitive_features=parts.sensitive)
+    with kept(checkpoint, classifier, parts, columns=columns, **options):
+        classifier.fit(parts.X, parts.y, sensitive_features=parts.sensitive)
     step("auditing")
     return parts.fitted(classifier, began, shift=shift)
 

@@ -32,7 +32,7 @@ def id_digests(ids: pd.DataFrame, *, digest: str) -> dict[str, Any]:
     return {"salt": salt, "complete": len(smallest) < MOST_DIGESTS, "digests": "".join(smallest)}
 
 
-def require_no_overlap(known: Provenance | None, table: pd.DataFrame, digest: str) -> str:
+def require_no_overlap(known: Provenance | None, table: Any, digest: str) -> str:
     """Refuse rows that were trained on, and say in one line what was checked.
 
     Raises

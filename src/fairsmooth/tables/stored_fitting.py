@@ -2,13 +2,12 @@
 
 import time
 from collections.abc import Callable
-from contextlib import nullcontext
 from typing import Any
 
 from fairsmooth.data.files.stored import StoredTable
 from fairsmooth.data.roles import Roles
 from fairsmooth.estimator import FairSmoothClassifier
-from fairsmooth.tables.checkpoint import Checkpoint
+from fairsmooth.tables.checkpoint import Checkpoint, kept
 from fairsmooth.tables.columns import NUMERIC
 from fairsmooth.tables.fitted import Fitted
 from fairsmooth.tables.stored_parts import StoredParts
@@ -44,10 +43,7 @@ def fit_stored(
     options["strict"] = strict
     parts = StoredParts.of(table, roles, **options, done=done)
     step("training")
-    kept: Any = nullcontext()
-    if checkpoint is not None:
-        kept = checkpoint.kept(classifier, roles, table=str(parts.provenance.digest), **options)
-    with kept:
+    with kept(checkpoint, classifier, parts, **options):
         classifier.fit(parts.X, parts.y, sensitive_features=parts.sensitive)
     step("auditing")
     return parts.fitted(classifier, began)

@@ -147,7 +147,7 @@ class _Study:
     def of(cls, table: StoredTable, about: pd.DataFrame, split: Split, *, numeric: str) -> "_Study":
         roles, sha = split.roles, ColumnDigest(len(table))
         rows = about[split.usable]
-        skipped = set(not_features(table, roles))  # type: ignore[arg-type]
+        skipped = set(not_features(table, roles))
         settings = TableEncoder((), numeric=numeric, unknown=roles.unknown)
         found = _Found(rows, split)
         learned: list[Learned] = []

@@ -51,9 +51,9 @@ class GroupedRows:
 
         Rows that are in that order already are not copied: they may be mapped from a file.
         """
-        order: Choice = np.concatenate(by_group)
-        if len(order) == len(X) and np.array_equal(order, np.arange(len(X))):
-            order = slice(None)
+        wanted = np.concatenate(by_group)
+        in_order = len(wanted) == len(X) and np.array_equal(wanted, np.arange(len(X)))
+        order: Choice = slice(None) if in_order else wanted
         rows = X if isinstance(X, Rows) else DenseRows(np.asarray(X, dtype=np.float64))
         rows = rows.packed() if isinstance(rows, CodedRows) else rows
         kind = np.min_scalar_type(max(len(by_group) - 1, 1))

@@ -115,9 +115,9 @@ class Journal:
         write_bytes(self.folder / _ENTRY.format(self._next), save(stored, about))
         self._next += 1
 
-    def close(self) -> None:
-        """Remove the journal: the training has ended."""
-        remove(self.folder)
+    def foreign(self, what: str) -> InputError:
+        """Return the error for an entry that does not fit."""
+        return _foreign(self.folder, what)
 
     def _read(self, number: int) -> tuple[Arrays, str]:
         path = self.folder / _ENTRY.format(number)

@@ -14,6 +14,7 @@ from torch import Tensor
 from fairsmooth._types import Floats, Labels
 from fairsmooth.core.ranks import ALONE, Ranks
 from fairsmooth.core.rows import DenseRows, Rows
+from fairsmooth.core.rows.rows import Choice
 from fairsmooth.training.annealing import Solve, solve_in_stages
 from fairsmooth.training.apart import solve_apart
 from fairsmooth.training.convergence import Solution
@@ -134,7 +135,7 @@ class GroupTensors:
                 for r, mean in zip(rows, means, strict=True)
             )
         return cls(
-            tuple(LazyRows.of(X.take(r), place) for r in rows),
+            tuple(LazyRows.of(X.take(_neighbours(r)), place) for r in rows),
             tuple(torch.tensor(y[r]).to(place) for r in rows),
             scaled,
         )
@@ -142,6 +143,13 @@ class GroupTensors:
     def batch(self, problem: Problem) -> Batch:
         """Prepare all rows at once."""
         return problem.ragged([rows[:] for rows in self.X], self.y, self.weights)
+
+
+def _neighbours(rows: NDArray[np.intp]) -> Choice:
+    """Return a slice where the rows are neighbours, so that what is mapped is not copied."""
+    if len(rows) and (np.diff(rows) == 1).all():
+        return slice(int(rows[0]), int(rows[-1]) + 1)
+    return rows
 
 
 @dataclass(frozen=True, eq=False)

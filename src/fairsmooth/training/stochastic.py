@@ -14,6 +14,7 @@ from fairsmooth.core.ranks import ALONE, Ranks
 from fairsmooth.training.annealing import stage_of_epoch
 from fairsmooth.training.batching import draw_rows
 from fairsmooth.training.convergence import Solution, require_finite, still_falling
+from fairsmooth.training.epochs import Epochs
 from fairsmooth.training.history import Report, as_step
 from fairsmooth.training.problem import Problem, Terms
 from fairsmooth.training.shared_batches import SharedBatches
@@ -75,11 +76,16 @@ def solve_stochastic(
     began = time.perf_counter()
     parameters = start.clone().requires_grad_()
     optimiser = OPTIMISERS[solver]([parameters], lr=schedule.learning_rate)
-    best, best_loss, stale = parameters.detach().clone(), math.inf, 0
-    objectives: list[float] = []
+    state = Epochs.of(parameters, optimiser)
+    what = f"{solver} {problem.alpha!r}"
+    state.recall(what, start)
+    for epoch, known in enumerate(state.means, 1):
+        report(as_step(known, epoch, began))
     shared = None if ranks.size == 1 else SharedBatches.of(X, y, ranks)
     sizes = [len(rows) for rows in X] if shared is None else shared.sizes
-    for epoch in range(1, schedule.epochs + 1):
+    for epoch in range(len(state.means) + 1, schedule.epochs + 1):
+        if state.has_stopped(schedule.patience):
+            break
         seen, stage = [], stage_of_epoch(problem, epoch, epochs=schedule.epochs)
         for step, rows in enumerate(_epoch(sizes, schedule, epoch)):
             optimiser.zero_grad(set_to_none=True)
@@ -94,24 +100,23 @@ def solve_stochastic(
             optimiser.step()
             seen.append(terms.detached())
         mean = Terms.mean(seen)
-        objectives += [each.objective.item() for each in seen]
+        state.means.append(mean)
+        state.objectives += [each.objective.item() for each in seen]
         require_finite(mean.objective, parameters, where=f"in epoch {epoch}")
         report(as_step(mean, epoch, began))
-        if validation_loss is None:
-            continue
-        loss = validation_loss(parameters.detach())
-        stale = 0 if loss < best_loss else stale + 1
-        if loss < best_loss:
-            best, best_loss = parameters.detach().clone(), loss
-        if schedule.patience is not None and stale >= schedule.patience:
-            return Solution(best, steps=epoch)
+        if validation_loss is not None:
+            state.judge(validation_loss(parameters.detach()))
+        state.keep(what, start)
+    if state.has_stopped(schedule.patience):
+        return Solution(state.best, steps=len(state.means))
     if validation_loss is not None:
-        return Solution(best, schedule.epochs, unmet=_never_stopped(schedule))
+        return Solution(state.best, schedule.epochs, unmet=_never_stopped(schedule))
+    steps = schedule.steps(sum(sizes))
     return Solution(
         parameters.detach(),
         schedule.epochs,
-        unmet=still_falling(objectives, earlier_fall=earlier_fall),
-        fall=objectives[0] - fmean(objectives[-schedule.steps(sum(sizes)) :]),
+        unmet=still_falling(state.objectives, earlier_fall=earlier_fall),
+        fall=state.objectives[0] - fmean(state.objectives[-steps:]),
     )
 
 

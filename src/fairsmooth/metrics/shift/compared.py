@@ -5,7 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from fairsmooth._types import Floats
-from fairsmooth.metrics.scored import EXPECTED, Bools, ScoredRows
+from fairsmooth.metrics.own import Bools
+from fairsmooth.metrics.scored import EXPECTED, ScoredRows
 
 
 @dataclass(frozen=True)
