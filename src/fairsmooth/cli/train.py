@@ -145,12 +145,11 @@ def command(
     require_target(output, inputs=[data])
     if report is not None:
         require_target(report, inputs=[data], others=[output])
-    shared = of_ranks(apart, encoder, wanted=wanted.limits, parity=fairness, columns=columns,
-                      threshold=decided_above)  # fmt: skip
+    shared = of_ranks(apart, encoder, wanted=wanted.limits, parity=fairness["parity"],
+                      columns=columns, threshold=decided_above, resume=resume, report=report)  # fmt: skip
     # What is wrong with the options is said before torch is loaded.
-    from fairsmooth.cli.output import say
-    from fairsmooth.cli.reading import opened, roles_of
-    from fairsmooth.cli.training import kept_beside, print_fitted, train, why_whole
+    from fairsmooth.cli.reading import roles_of
+    from fairsmooth.cli.training import train_and_write
     from fairsmooth.estimator import FairSmoothClassifier
 
     classifier = FairSmoothClassifier(
@@ -168,20 +167,12 @@ def command(
         label, sensitive, positive, drop, ids, include_sensitive=include_sensitive, unknown=unknown
     )
     reading: dict[str, Any] = {"sep": sep, "decimal": decimal, "encoding": encoding}
-    how = {"columns": columns, "test_size": test_size, "seed": seed, "strict": strict}
+    how: dict[str, Any] = {"columns": columns, "test_size": test_size, "seed": seed}
+    how["strict"] = strict
     if shared is not None:
         shared(data, output, roles, classifier, reading=reading, json_output=json_output, **how)
         return
-    table, notes = opened(data, whole=why_whole(wanted, classifier, columns), **reading)
-    kept = kept_beside(output, resume=resume, wanted=wanted, table=table)
-    fitted = train(table, roles, classifier, wanted=wanted, checkpoint=kept, **how)
-    fitted.model.save(output)
-    if kept is not None:
-        kept.remove()
-    print_fitted(fitted, json_output, notes=notes)
-    say(f"Wrote {output}.")
-    if report is not None:
-        from fairsmooth.cli.pages import ModelPage, write_page
-
-        about = ModelPage.of_fitted(fitted, output, table_file=f"the rows held out of {data.name}")
-        write_page(report, about.render(f"{output.name}, trained on {data.name}", notes=notes))
+    train_and_write(
+        data, output, roles, classifier, wanted=wanted, resume=resume, reading=reading,
+        json_output=json_output, report=report, **how,
+    )  # fmt: skip

@@ -17,6 +17,7 @@ from fairsmooth.cli.output import (
     progress,
     say,
 )
+from fairsmooth.cli.reading import opened
 from fairsmooth.data.files.stored import StoredTable
 from fairsmooth.data.roles import Roles
 from fairsmooth.estimator import FairSmoothClassifier
@@ -93,6 +94,37 @@ def kept_beside(
     elif found.folder.exists() and not resume:
         say(f"Training begins anew; the checkpoint at {found.folder} needed --resume to go on.")
     return found
+
+
+def train_and_write(
+    data: Path,
+    output: Path,
+    roles: Roles,
+    classifier: FairSmoothClassifier,
+    *,
+    wanted: Wanted,
+    resume: bool,
+    reading: dict[str, Any],
+    json_output: bool,
+    report: Path | None,
+    columns: str,
+    **how: Any,
+) -> None:
+    """Read a table, or leave it in its files, train on it, write the model and print it."""
+    table, notes = opened(data, whole=why_whole(wanted, classifier, columns), **reading)
+    kept = kept_beside(output, resume=resume, wanted=wanted, table=table)
+    how |= {"columns": columns, "checkpoint": kept}
+    fitted = train(table, roles, classifier, wanted=wanted, **how)
+    fitted.model.save(output)
+    if kept is not None:
+        kept.remove()
+    print_fitted(fitted, json_output, notes=notes)
+    say(f"Wrote {output}.")
+    if report is not None:
+        from fairsmooth.cli.pages import ModelPage, write_page
+
+        about = ModelPage.of_fitted(fitted, output, table_file=f"the rows held out of {data.name}")
+        write_page(report, about.render(f"{output.name}, trained on {data.name}", notes=notes))
 
 
 def print_fitted(fitted: Fitted, json_output: bool, *, notes: Sequence[str] = ()) -> None:

@@ -81,24 +81,17 @@ def solve_stochastic(
     state.recall(what, start)
     for epoch, known in enumerate(state.means, 1):
         report(as_step(known, epoch, began))
-    shared = None if ranks.size == 1 else SharedBatches.of(X, y, ranks)
-    sizes = [len(rows) for rows in X] if shared is None else shared.sizes
+    own = _WholeBatches(X, y, weights)
+    batches = own if ranks.size == 1 else SharedBatches.of(X, y, ranks)
     for epoch in range(len(state.means) + 1, schedule.epochs + 1):
         if state.has_stopped(schedule.patience):
             break
         seen, stage = [], stage_of_epoch(problem, epoch, epochs=schedule.epochs)
-        for step, rows in enumerate(_epoch(sizes, schedule, epoch)):
-            optimiser.zero_grad(set_to_none=True)
+        for step, rows in enumerate(_epoch(batches.sizes, schedule, epoch)):
             seed = seed_from(schedule.seed, epoch, step)
-            if shared is not None:
-                terms, parameters.grad = shared.evaluate(stage, parameters, rows, seed=seed)
-            else:
-                of = None if weights is None else _take(weights, rows)
-                batch = problem.stack(_take(X, rows), _take(y, rows), of)
-                terms = stage.terms(parameters, batch, seed=seed)
-                terms.objective.backward()
+            terms, parameters.grad = batches.evaluate(stage, parameters, rows, seed=seed)
             optimiser.step()
-            seen.append(terms.detached())
+            seen.append(terms)
         mean = Terms.mean(seen)
         state.means.append(mean)
         state.objectives += [each.objective.item() for each in seen]
@@ -111,13 +104,36 @@ def solve_stochastic(
         return Solution(state.best, steps=len(state.means))
     if validation_loss is not None:
         return Solution(state.best, schedule.epochs, unmet=_never_stopped(schedule))
-    steps = schedule.steps(sum(sizes))
+    steps = schedule.steps(sum(batches.sizes))
     return Solution(
         parameters.detach(),
         schedule.epochs,
         unmet=still_falling(state.objectives, earlier_fall=earlier_fall),
         fall=state.objectives[0] - fmean(state.objectives[-steps:]),
     )
+
+
+@dataclass(frozen=True, eq=False)
+class _WholeBatches:
+    """All rows, labels and weights by group."""
+
+    X: Sequence[Tensor]
+    y: Sequence[Tensor]
+    weights: Sequence[Tensor] | None
+
+    @property
+    def sizes(self) -> list[int]:
+        return [len(rows) for rows in self.X]
+
+    def evaluate(
+        self, problem: Problem, parameters: Tensor, rows: Sequence[Tensor], *, seed: int
+    ) -> tuple[Terms, Tensor]:
+        """Return the terms of a batch and their gradient."""
+        of = None if self.weights is None else _take(self.weights, rows)
+        batch = problem.stack(_take(self.X, rows), _take(self.y, rows), of)
+        terms = problem.terms(parameters, batch, seed=seed)
+        (gradient,) = torch.autograd.grad(terms.objective, parameters)
+        return terms.detached(), gradient
 
 
 def _epoch(sizes: Sequence[int], schedule: Schedule, epoch: int) -> list[list[Tensor]]:
