@@ -207,65 +207,6 @@ def model(folder):
     return folder.parent / "model"
 
 
-def scores_of(path):
-    return pd.read_parquet(path)
-
-
-def test_a_folder_is_predicted_part_by_part_and_only_once(folder, model, table, tmp_path, capsys):
-    out = tmp_path / "out"
-    assert run("predict", model, folder, "-o", out, "--keep", "years") == 0
-    assert "3,000 of 3,000 rows" in capsys.readouterr().err
-    assert sorted(path.name for path in out.iterdir()) == [f"part-{k}.parquet" for k in range(4)]
-    assert run("predict", model, folder.parent / "whole.parquet", "-o", tmp_path / "one.parquet",
-               "--keep", "years") == 0  # fmt: skip
-    whole, parts = scores_of(tmp_path / "one.parquet"), scores_of(out)
-    assert parts.pop("reason").isna().all()
-    pd.testing.assert_frame_equal(parts, whole, rtol=0, atol=1e-12)
-    assert parts["customer"].tolist() == table["customer"].tolist()
-    # What is there is not made again; what is not, or is of something else, is.
-    made = {path.name: path.stat().st_mtime_ns for path in out.iterdir()}
-    (out / "part-1.parquet").unlink()
-    (out / "part-2.parquet").write_bytes(b"half")
-    capsys.readouterr()
-    assert run("predict", model, folder, "-o", out, "--keep", "years") == 0
-    assert "in 4 files, 2 of them made before" in capsys.readouterr().err
-    again = {path.name: path.stat().st_mtime_ns for path in out.iterdir()}
-    assert sorted(name for name in made if made[name] == again[name]) == [
-        "part-0.parquet",
-        "part-3.parquet",
-    ]
-    pd.testing.assert_frame_equal(scores_of(out).drop(columns="reason"), parts)
-    assert run("predict", model, folder, "-o", out) == 0
-    assert "years" not in scores_of(out)
-
-
-def test_parts_with_odd_rows_are_of_one_schema(folder, model, table, tmp_path, capsys):
-    odd = tmp_path / "odd"
-    odd.mkdir()
-    rows = table.drop(columns=["sex", "hired"]).assign(code="7")
-    pq.write_table(pa.Table.from_pandas(rows[:100], preserve_index=False), odd / "a.parquet")
-    spoiled = rows[100:200].assign(degree="baker", code="x7")
-    pq.write_table(pa.Table.from_pandas(spoiled, preserve_index=False), odd / "b.parquet")
-    pq.write_table(pa.Table.from_pandas(rows[:0], preserve_index=False), odd / "c.parquet")
-    assert run("predict", model, odd, "-o", tmp_path / "out", "--keep", "code") == 0
-    assert "100 of them could not be scored" in capsys.readouterr().err
-    schemas = {
-        pq.read_schema(path).remove_metadata() for path in sorted((tmp_path / "out").iterdir())
-    }
-    assert len(schemas) == 1
-    found = scores_of(tmp_path / "out")
-    assert found["code"].tolist() == ["7"] * 100 + ["x7"] * 100
-    assert found["probability"].isna().tolist() == [False] * 100 + [True] * 100
-    assert run("predict", model, odd, "-o", tmp_path / "strict", "--strict") == 2
-    assert "Row 101: " in capsys.readouterr().err
-    assert [path.name for path in (tmp_path / "strict").iterdir()] == ["a.parquet"]
-
-
-def test_predictions_do_not_go_into_the_table(folder, model, capsys):
-    assert run("predict", model, folder, "-o", folder / "out") == 2
-    assert "Expected a folder to write outside the input" in capsys.readouterr().err
-
-
 def document(capsys, *words):
     assert run(*words, "--json") in (0, 1)
     import json

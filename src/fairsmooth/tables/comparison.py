@@ -19,6 +19,7 @@ from fairsmooth.metrics.own import take
 _MARGIN = 0.02
 # Enough rows for a gap to be known far better than that.
 _MOST_ROWS = 100_000
+_PIECE_ROWS = 16_384
 
 
 def comparison_notes(
@@ -37,9 +38,9 @@ def comparison_notes(
     X, y, on = train
     with quietly():
         model = plain_regression().fit(X, y)
-        pieces = range(0, len(y_test), _MOST_ROWS)
+        pieces = range(0, len(y_test), _PIECE_ROWS)
         decided = np.concatenate(
-            [model.predict(as_matrix(X_test[at : at + _MOST_ROWS])) for at in pieces]
+            [model.predict(as_matrix(X_test[at : at + _PIECE_ROWS])) for at in pieces]
         )
     plain = {
         "demographic_parity": demographic_parity_gap(y_test, decided, sensitive_features=sensitive),

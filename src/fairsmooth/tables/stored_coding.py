@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from fairsmooth.core.rows import CodedRows
@@ -48,6 +49,7 @@ class StoredCodes:
                 reasons[int(where[row])] = lines[row]
             start += len(chunk)
             done(start)
+        pa.default_memory_pool().release_unused()
         return cls(file, reasons)
 
     def rows(self, start: int, stop: int) -> CodedRows:

@@ -43,13 +43,10 @@ class Parquet:
     share : (int, int)
         Which of how many readers this is: each has neighbouring row groups, about equally
         many rows, and together they have all in order. A single reader is (0, 1).
-    file : Path or None
-        Read the rows of this one of its files only.
     """
 
     path: Path
     share: tuple[int, int] = (0, 1)
-    file: Path | None = None
 
     def of_share(self, reader: int, of: int) -> "Parquet":
         """Return the share of one of several readers."""
@@ -61,15 +58,7 @@ class Parquet:
     def dataset(self) -> Any:
         """All files of the table under one schema, in the order of their names."""
         files = [str(file) for file in files_of(self.path)]
-        base = str(self.path) if self.path.is_dir() else None
-        for file in files:
-            _metadata(file)
-        try:
-            found = _dataset(files, base, None)
-            schemas = [found.schema, *(part.physical_schema for part in found.get_fragments())]
-            return _dataset(files, base, pa.unify_schemas(schemas, promote_options="permissive"))
-        except (pa.ArrowInvalid, pa.ArrowTypeError, OSError) as error:
-            raise _damaged(self.path, error) from error
+        return open_dataset(files, str(self.path) if self.path.is_dir() else None)
 
     @cached_property
     def names(self) -> list[str]:
@@ -89,8 +78,6 @@ class Parquet:
     @cached_property
     def own_groups(self) -> list[RowGroup]:
         """The pieces of this reader."""
-        if self.file is not None:
-            return [group for group in self.row_groups if group.file == self.file]
         reader, of = self.share
         total, before, own = sum(group.n_rows for group in self.row_groups), 0, []
         for group in self.row_groups:
@@ -168,6 +155,18 @@ def others_in(path: Path) -> list[str]:
 
 def _is_part(file: Path) -> bool:
     return file.suffix.lower() in PARQUET_ENDINGS and not file.name.startswith((".", "_"))
+
+
+def open_dataset(files: list[str], base: str | None) -> Any:
+    """Open files under one schema; what folders below ``base`` are called are columns."""
+    for file in files:
+        _metadata(file)
+    try:
+        found = _dataset(files, base, None)
+        schemas = [found.schema, *(part.physical_schema for part in found.get_fragments())]
+        return _dataset(files, base, pa.unify_schemas(schemas, promote_options="permissive"))
+    except (pa.ArrowInvalid, pa.ArrowTypeError, OSError) as error:
+        raise _damaged(Path(base or files[0]), error) from error
 
 
 def _dataset(files: list[str], base: str | None, schema: Any) -> Any:

@@ -1,19 +1,36 @@
 """A table that stays in its Parquet files: columns are read one at a time, rows in chunks."""
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import pandas as pd
 import pyarrow as pa
 
 from fairsmooth import _validate
 from fairsmooth.data.conversion import ColumnType, convert
-from fairsmooth.data.files.parquet import BATCH_ROWS, Parquet, files_of
+from fairsmooth.data.files.parquet import BATCH_ROWS, Parquet
 from fairsmooth.data.files.pieces import Piece, joined
 from fairsmooth.data.frames import ColumnDigest, mark_normal
 from fairsmooth.data.kinds import Profile
+
+
+class Source(Protocol):
+    """Rows in files: a whole table, or a part of one."""
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the columns."""
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+
+    def batches(
+        self, columns: Sequence[str] | None = None, *, rows: int = BATCH_ROWS
+    ) -> Iterator[pa.RecordBatch]:
+        """Read all columns or some, a few rows at a time."""
 
 
 @dataclass(eq=False)
@@ -25,12 +42,12 @@ class StoredTable:
 
     Attributes
     ----------
-    source : Parquet
+    source : Parquet, or some rows of it
     text : collection of str
         Columns that are known to hold categories, whatever their values look like.
     """
 
-    source: Parquet
+    source: Source
     text: Collection[str] = ()
     _types: dict[str, ColumnType] = field(default_factory=dict, repr=False)
 
@@ -86,20 +103,6 @@ class StoredTable:
             }
             if batch.num_rows:
                 yield mark_normal(pd.DataFrame(columns))
-
-    def parts(self) -> "list[StoredTable]":
-        """Return the files of the table as tables, with the kinds of the whole table."""
-        return [
-            StoredTable(replace(self.source, file=file), self.text, self._types)
-            for file in files_of(self.source.path)
-        ]
-
-    def empty(self, names: Sequence[str]) -> pd.DataFrame:
-        """Return some columns without rows."""
-        nothing = pa.array([], pa.string())
-        return mark_normal(
-            pd.DataFrame({name: convert(nothing, self.kind(name)) for name in names})
-        )
 
     def digest(self) -> str:
         """Return the SHA-256 of the table, as :func:`fairsmooth.data.frames.table_digest` does."""

@@ -1,7 +1,7 @@
 """Tables into files, piece by piece, whole or not at all."""
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 from pathlib import Path
 
@@ -14,16 +14,11 @@ from fairsmooth.data.files.format import compression_of, kind_by_name
 from fairsmooth.exceptions import InputError
 
 
-def write_chunks(
-    path: str | os.PathLike[str],
-    chunks: Iterable[pd.DataFrame],
-    *,
-    about: Mapping[str, str] | None = None,
-) -> int:
+def write_chunks(path: str | os.PathLike[str], chunks: Iterable[pd.DataFrame]) -> int:
     """Write a table piece by piece, atomically; return the number of rows.
 
     The end of the name says how: ``.csv``, ``.tsv`` (tabs) or ``.txt``, also with ``.gz``,
-    ``.zst`` or ``.bz2``, or ``.parquet``, which can hold notes ``about`` itself.
+    ``.zst`` or ``.bz2``, or ``.parquet``.
     """
     path = Path(path)
     write = output_kind(path)
@@ -32,8 +27,6 @@ def write_chunks(
     if first is None:
         raise InputError(f"Expected rows to write to {path}, got none, not even a header.")
     with replacing(path) as temporary:
-        if write is _write_parquet:
-            return _write_parquet(temporary, path, chain([first], pieces), about)
         return write(temporary, path, chain([first], pieces))
 
 
@@ -56,17 +49,12 @@ def _write_text(temporary: Path, path: Path, chunks: Iterator[pd.DataFrame]) -> 
     return rows
 
 
-def _write_parquet(
-    temporary: Path,
-    path: Path,
-    chunks: Iterator[pd.DataFrame],
-    about: Mapping[str, str] | None = None,
-) -> int:
+def _write_parquet(temporary: Path, path: Path, chunks: Iterator[pd.DataFrame]) -> int:
     rows = 0
     writer: pq.ParquetWriter | None = None
     try:
         for chunk in chunks:
-            table = pa.Table.from_pandas(chunk, preserve_index=False).replace_schema_metadata(about)
+            table = pa.Table.from_pandas(chunk, preserve_index=False).replace_schema_metadata()
             if writer is None:
                 writer = pq.ParquetWriter(temporary, table.schema)
             writer.write_table(table.cast(writer.schema))
