@@ -1,6 +1,6 @@
 """``predict`` and ``audit`` of a folder, part by part: each once, by processes or a cluster."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +9,7 @@ from fairsmooth.exceptions import InputError
 if TYPE_CHECKING:
     from fairsmooth.metrics import Audit
     from fairsmooth.tables import TableModel
+    from fairsmooth.tables.part_folder import PartFolder
 
 
 def wants_parts(
@@ -34,27 +35,25 @@ def predict_by_parts(
     scheduler: str | None,
 ) -> None:
     """Write one file of scores for every file of a table."""
-    from fairsmooth.cli.output import print_notes, say
-    from fairsmooth.cli.reading import guesses
-    from fairsmooth.tables.predicting import parts_of, predict_part
+    from fairsmooth.cli.output import say
+    from fairsmooth.tables.part_work import predict_part
 
-    _require_folder(output, data, model)
-    notes = guesses(data)
-    parts, total = parts_of(model, data, output, options)
-    rows = unscored = kept = 0
-    for made in _worked(predict_part, parts, jobs, scheduler):
-        rows, unscored, kept = rows + made.rows, unscored + made.unscored, kept + made.kept
-    print_notes(notes)
-    before = f", {kept} of them made before" if kept else ""
-    say(f"Wrote {rows:,} of {total:,} rows to {output} in {len(parts)} files{before}.")
-    if unscored:
-        say(f"{unscored:,} of them could not be scored; the column 'reason' says why.")
+    folder = _folder(output, "predict", model, data, options)
+    done = list(_worked(predict_part, folder, jobs, scheduler))
+    rows, lost = (sum(each) for each in zip(*done, strict=True)) if done else (0, 0)
+    earlier = len(folder.jobs) - len(done)
+    say(
+        f"Wrote {rows:,} rows in {len(done)} parts to {output}"
+        + (f"; {earlier} were there already." if earlier else ".")
+    )
+    if lost:
+        say(f"{lost:,} of them could not be scored; the column 'reason' says why.")
 
 
 def audit_by_parts(
     model: Path,
     data: Path,
-    output: Path,
+    parts: Path,
     options: Mapping[str, Any],
     *,
     jobs: int,
@@ -63,36 +62,45 @@ def audit_by_parts(
     """Score every file of a table into a file, then audit all of them; return it with notes."""
     from fairsmooth.metrics.auditing.in_parts import audit_parts
     from fairsmooth.tables import TableModel
-    from fairsmooth.tables.part_auditing import audit_part, audit_parts_of, read_scored
+    from fairsmooth.tables.part_work import audit_part, read_scored
 
-    _require_folder(output, data, model)
-    parts = audit_parts_of(model, data, output, options)
-    done = list(_worked(audit_part, parts, jobs, scheduler))
-    notes = sorted(note for each in done for note in each.notes)
-    kept = sum(each.kept for each in done)
-    if kept:
-        notes.append(f"{kept} parts were scored before; notes on them were given at the time.")
-    notes.append("Curves under shift are left out: they look at all rows at once.")
     loaded = TableModel.load(model)
-    scored = [read_scored(part.output) for part in parts]
-    return loaded, audit_parts(loaded.classifier, scored), notes
+    folder = _folder(parts, "audit", model, data, options)
+    earlier = len(folder.jobs) - len(folder.waiting)
+    told = [note for notes in _worked(audit_part, folder, jobs, scheduler) for note in notes]
+    groups = loaded.classifier.groups_
+    scored = [read_scored(path, len(groups)) for path in folder.targets]
+    if earlier:
+        told.append(f"{earlier} parts were there already; notes on them were given at the time.")
+    told.append("Curves under shift are left out: they look at all rows at once.")
+    return loaded, audit_parts(loaded.classifier, scored), sorted(told)
 
 
-def _require_folder(output: Path, data: Path, model: Path) -> None:
+def _folder(
+    output: Path, what: str, model: Path, data: Path, options: Mapping[str, Any]
+) -> "PartFolder":
     from fairsmooth.cli.targets import require_folder
-    from fairsmooth.data.files.parquet import files_of
+    from fairsmooth.tables import TableModel
+    from fairsmooth.tables.part_folder import PartFolder
 
-    names = [str(file.relative_to(data).with_suffix(".parquet")) for file in files_of(data)]
-    require_folder(output, names, inputs=[data, model])
+    if data.resolve() in (output.resolve(), *output.resolve().parents):
+        raise InputError(f"Expected an output outside the table's folder {data}, got {output}.")
+    require_folder(output, [], inputs=[data, model])
+    TableModel.load(model)  # a damaged model is refused before anything is written
+    return PartFolder.of(output, what=what, model=model, table=data, options=options)
 
 
 def _worked(
-    work: Callable[[Any], Any], parts: Sequence[Any], jobs: int, scheduler: str | None
+    work: Callable[[Any], Any], folder: "PartFolder", jobs: int, scheduler: str | None
 ) -> Iterator[Any]:
     from fairsmooth.cli.output import progress
     from fairsmooth.distributed.parts import work_on_parts
 
-    with progress("parts", total=len(parts)) as update:
-        for result in work_on_parts(work, parts, n_jobs=jobs, scheduler=scheduler):
+    waiting = folder.waiting
+    if not waiting:
+        return
+    with progress("parts", total=len(folder.jobs)) as update:
+        update(completed=len(folder.jobs) - len(waiting))
+        for result in work_on_parts(work, waiting, n_jobs=jobs, scheduler=scheduler):
             update(advance=1)
             yield result

@@ -29,7 +29,7 @@ NAME = "predict"
 def command(
     model: Model,
     data: Data,
-    output: Annotated[Path, typer.Option("-o", "--output", help="Table to write.")],
+    output: Annotated[Path, typer.Option("-o", "--output", help="Table to write, or folder.")],
     keep: Annotated[
         list[str] | None, typer.Option("--keep", help="Column to carry along; repeatable.")
     ] = None,
@@ -47,18 +47,17 @@ def command(
     """Predict every row of a table; the sensitive columns are not needed.
 
     A row that cannot be scored gets an empty score, and a column "reason" says why. Of a folder
-    of Parquet files into a folder: one file each, whole or not at all; those that are there stay.
+    of Parquet files, an output without an ending is a folder with one file for each of them:
+    run again, it does what is missing.
     """
     from fairsmooth.cli.by_parts import predict_by_parts, wants_parts
     from fairsmooth.cli.output import print_notes, progress, say
     from fairsmooth.cli.reading import guesses
     from fairsmooth.cli.targets import require_target
 
-    options: dict[str, Any] = {
-        "keep": keep or (), "threshold": threshold, "unknown": unknown, "strict": strict,
-    }  # fmt: skip
+    scoring = {"keep": keep or [], "threshold": threshold, "unknown": unknown, "strict": strict}
     if wants_parts(data, output, jobs=jobs, scheduler=scheduler):
-        predict_by_parts(model, data, output, options, jobs=jobs, scheduler=scheduler)
+        predict_by_parts(model, data, output, scoring, jobs=jobs, scheduler=scheduler)
         return
     require_target(output, inputs=[data, model])
     from fairsmooth.data.files import count_rows, write_chunks
@@ -67,11 +66,11 @@ def command(
 
     output_kind(output)
     loaded = TableModel.load(model)
-    reading = {"sep": sep, "decimal": decimal, "encoding": encoding}
-    notes = guesses(data, **reading)
-    work = _Work(loaded, data, reading, options)
+    options = {"sep": sep, "decimal": decimal, "encoding": encoding}
+    notes = guesses(data, **options)
+    work = _Work(loaded, data, options, scoring)
     with progress("counting") as update:
-        total = count_rows(data, **reading)
+        total = count_rows(data, **options)
         update(total=total, description="predicting")
         try:
             rows = write_chunks(output, work.chunks(update, with_reasons=False))

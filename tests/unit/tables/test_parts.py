@@ -10,6 +10,7 @@ from fairsmooth.cli.main import main
 from fairsmooth.exceptions import InputError
 from fairsmooth.metrics.auditing.in_parts import ScoredPart, audit_parts
 from fairsmooth.tables import TableModel
+from fairsmooth.tables.part_folder import NAME
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +41,7 @@ def predicted(path):
 def test_parts_have_the_scores_of_the_whole(folder, tmp_path, capsys):
     model, table = folder / "model.safetensors", folder / "table"
     assert run("predict", model, table, "-o", tmp_path / "parts", "--keep", "sex") == 0
-    assert "Wrote 300 of 300 rows" in capsys.readouterr().err
+    assert "Wrote 300 rows in 3 parts" in capsys.readouterr().err
     assert run("predict", model, table, "-o", tmp_path / "whole.parquet", "--keep", "sex") == 0
     whole, parts = predicted(tmp_path / "whole.parquet"), predicted(tmp_path / "parts")
     pd.testing.assert_frame_equal(parts[whole.columns], whole, check_dtype=False)
@@ -53,19 +54,19 @@ def test_what_is_there_is_not_made_again(folder, tmp_path, capsys):
     (tmp_path / "out" / "year=2024" / "c.parquet").unlink()
     kept = (tmp_path / "out" / "a.parquet").stat().st_mtime_ns
     assert run(*words, "--jobs", 2) == 0
-    assert "in 3 files, 2 of them made before" in capsys.readouterr().err
+    assert "180 rows in 1 parts" in capsys.readouterr().err
     assert (tmp_path / "out" / "a.parquet").stat().st_mtime_ns == kept
+    assert run(*words) == 0
+    assert "3 were there already" in capsys.readouterr().err
 
 
 def test_an_audit_by_parts_is_that_of_the_whole(folder, tmp_path, capsys):
     words = ["audit", folder / "model.safetensors", folder / "table", "--json"]
     assert run(*words) == 0
     whole = json.loads(capsys.readouterr().out)
-    for told in ("c.parquet, 1 row cannot be scored", "3 parts were scored before"):
+    for _ in range(2):  # the second time from what is there
         assert run(*words, "--parts", tmp_path / "scored") == 0
-        printed = capsys.readouterr()
-        assert told in printed.err
-        parts = json.loads(printed.out)
+        parts = json.loads(capsys.readouterr().out)
         found = {(r["metric"], r["group"]): r for r in parts["records"]}
         assert len(found) == len(whole["records"]) > 100
         for record in whole["records"]:
@@ -93,15 +94,30 @@ def mistake(capsys, message, *words):
 
 def test_mistakes_are_one_line(folder, tmp_path, capsys):
     model, table = folder / "model.safetensors", folder / "table"
-    mistake(capsys, "Expected a folder to write outside the input", "predict", model, table,
-            "-o", table / "out")  # fmt: skip
+    words = ["predict", model, table, "-o", tmp_path / "out"]
+    assert run(*words) == 0
+    capsys.readouterr()
+    mistake(capsys, "got another: options differs", *words, "--keep", "sex")
+    (tmp_path / "out" / NAME).write_text("no")
+    mistake(capsys, "Expected what a run wrote in", *words)
+    (tmp_path / "out" / NAME).unlink()
+    mistake(capsys, "Expected an empty folder, or one of an earlier run", *words)
+    mistake(capsys, "outside the table's folder", "predict", model, table, "-o", table / "out")
     one, folders = table / "a.parquet", "Expected a folder of Parquet files, and a folder to write"
     mistake(capsys, folders, "predict", model, one, "-o", tmp_path / "o.csv", "--jobs", 2)
     mistake(capsys, folders, "audit", model, one, "--parts", tmp_path / "o")
     by_parts = ["audit", model, table, "--parts", tmp_path / "o"]
     mistake(capsys, "with --parts, got --standard.", *by_parts, "--standard", "nyc-ll144")
-    strict = ["--parts", tmp_path / "strict", "--strict", "--jobs", 2]
-    mistake(capsys, "c.parquet: Row 4: years is missing", "audit", model, table, *strict)
+    mistake(
+        capsys,
+        "In c.parquet: Row 4: years is missing",
+        *words[:3],
+        "-o",
+        tmp_path / "strict",
+        "--strict",
+        "--jobs",
+        2,
+    )
 
 
 def test_parts_must_all_have_labels_or_none(folder):

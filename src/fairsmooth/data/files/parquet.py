@@ -58,15 +58,7 @@ class Parquet:
     def dataset(self) -> Any:
         """All files of the table under one schema, in the order of their names."""
         files = [str(file) for file in files_of(self.path)]
-        base = str(self.path) if self.path.is_dir() else None
-        for file in files:
-            _metadata(file)
-        try:
-            found = _dataset(files, base, None)
-            schemas = [found.schema, *(part.physical_schema for part in found.get_fragments())]
-            return _dataset(files, base, pa.unify_schemas(schemas, promote_options="permissive"))
-        except (pa.ArrowInvalid, pa.ArrowTypeError, OSError) as error:
-            raise _damaged(self.path, error) from error
+        return open_dataset(files, str(self.path) if self.path.is_dir() else None)
 
     @cached_property
     def names(self) -> list[str]:
@@ -163,6 +155,18 @@ def others_in(path: Path) -> list[str]:
 
 def _is_part(file: Path) -> bool:
     return file.suffix.lower() in PARQUET_ENDINGS and not file.name.startswith((".", "_"))
+
+
+def open_dataset(files: list[str], base: str | None) -> Any:
+    """Open files under one schema; what folders below ``base`` are called are columns."""
+    for file in files:
+        _metadata(file)
+    try:
+        found = _dataset(files, base, None)
+        schemas = [found.schema, *(part.physical_schema for part in found.get_fragments())]
+        return _dataset(files, base, pa.unify_schemas(schemas, promote_options="permissive"))
+    except (pa.ArrowInvalid, pa.ArrowTypeError, OSError) as error:
+        raise _damaged(Path(base or files[0]), error) from error
 
 
 def _dataset(files: list[str], base: str | None, schema: Any) -> Any:

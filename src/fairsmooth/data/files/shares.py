@@ -48,8 +48,7 @@ def read_share(
     source, mark = ranks.together(lambda: _source(Path(path), ranks, whole, sep, decimal, encoding))
     _require_same(source.names, ranks)
     if isinstance(source.source, Parquet):
-        # Rows are read from it as from all files.
-        return SharedTable(source, text, ranks=ranks)  # type: ignore[arg-type]
+        return SharedTable(source, text, ranks=ranks)
     table = ranks.together(lambda: _read(source))
     return agreed_frame(table, ranks, text=text, decimal=mark)
 

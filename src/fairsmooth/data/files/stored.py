@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import pandas as pd
 import pyarrow as pa
@@ -16,6 +16,23 @@ from fairsmooth.data.frames import ColumnDigest, mark_normal
 from fairsmooth.data.kinds import Profile
 
 
+class Source(Protocol):
+    """Rows in files: a whole table, or a part of one."""
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the columns."""
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+
+    def batches(
+        self, columns: Sequence[str] | None = None, *, rows: int = BATCH_ROWS
+    ) -> Iterator[pa.RecordBatch]:
+        """Read all columns or some, a few rows at a time."""
+
+
 @dataclass(eq=False)
 class StoredTable:
     """A Parquet file or folder as a table, of which no more than a column is in memory.
@@ -25,12 +42,12 @@ class StoredTable:
 
     Attributes
     ----------
-    source : Parquet
+    source : Parquet, or some rows of it
     text : collection of str
         Columns that are known to hold categories, whatever their values look like.
     """
 
-    source: Parquet
+    source: Source
     text: Collection[str] = ()
     _types: dict[str, ColumnType] = field(default_factory=dict, repr=False)
 
