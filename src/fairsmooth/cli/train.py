@@ -113,6 +113,7 @@ def command(
     With --guarantee-dp, --guarantee-eo or --min-ratio the held-out rows are safety rows: a model is
     written only if they guarantee the limits; otherwise the exit code is 3.
     """
+    from fairsmooth.cli.pages import require_report, write_training
     from fairsmooth.cli.targets import require_target
 
     wanted = Wanted.of(guarantee_dp, guarantee_eo, min_ratio, confidence, shift, aim)
@@ -121,8 +122,7 @@ def command(
     widths = parse_widths(hidden)
     decided_above = parse_threshold(threshold, guaranteed=wanted.limits is not None)
     require_target(output, inputs=[data])
-    if report is not None:
-        require_target(report, inputs=[data], others=[output])
+    require_report(report, inputs=[data], others=[output])
     # What is wrong with the options is said before torch is loaded.
     from fairsmooth.cli.output import say
     from fairsmooth.cli.reading import read, roles_of
@@ -149,8 +149,4 @@ def command(
     fitted.model.save(output)
     print_fitted(fitted, json_output, notes=notes)
     say(f"Wrote {output}.")
-    if report is not None:
-        from fairsmooth.cli.pages import ModelPage, write_page
-
-        about = ModelPage.of_fitted(fitted, output, table_file=f"the rows held out of {data.name}")
-        write_page(report, about.render(f"{output.name}, trained on {data.name}", notes=notes))
+    write_training(report, fitted, output, data.name, notes)
