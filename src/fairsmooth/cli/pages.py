@@ -1,6 +1,6 @@
 """The report that commands write: what is known of model and rows, put on one page."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -104,10 +104,9 @@ class ModelPage:
 
         from fairsmooth.data.frames import table_digest
 
-        if self.table is None:
-            return None
-        whole = isinstance(self.table, pd.DataFrame)
-        return table_digest(self.table) if whole else self.table.digest()
+        if isinstance(self.table, pd.DataFrame):
+            return table_digest(self.table)
+        return None if self.table is None else self.table.digest()
 
 
 def system_subject(facts: Mapping[str, Any], table_file: str) -> "Subject":
@@ -144,6 +143,24 @@ def checks_of(
     again = confirm_guarantee(dict(guarantee), model=model, data=None)
     trusted = (not_checked("taken on trust", what) for what in again.trusted)
     return (*checks, *again.checks, *trusted)
+
+
+def require_report(report: Path | None, *, inputs: Sequence[Path], others: Sequence[Path]) -> None:
+    """Refuse a report, if one is asked for, that would overwrite something else."""
+    from fairsmooth.cli.targets import require_target
+
+    if report is not None:
+        require_target(report, inputs=list(inputs), others=list(others))
+
+
+def write_training(
+    report: Path | None, fitted: "Fitted", path: Path, data: str, notes: Sequence[str]
+) -> None:
+    """Write the page of a training, if one is asked for, about the rows it has not seen."""
+    if report is not None:
+        rows = f"the rows held out of {data}"
+        about = ModelPage.of_fitted(fitted, path, table_file=rows)
+        write_page(report, about.render(f"{path.name}, trained on {data}", notes=notes))
 
 
 def write_page(path: Path, page: str) -> None:

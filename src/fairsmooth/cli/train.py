@@ -135,6 +135,7 @@ def command(
     the model until that is written: --resume goes on after the last step.
     """
     from fairsmooth.cli.launched import of_ranks
+    from fairsmooth.cli.pages import require_report
     from fairsmooth.cli.targets import require_target
 
     wanted = Wanted.of(guarantee_dp, guarantee_eo, min_ratio, confidence, shift, aim)
@@ -143,10 +144,11 @@ def command(
     widths = parse_widths(hidden)
     decided_above = parse_threshold(threshold, guaranteed=wanted.limits is not None)
     require_target(output, inputs=[data])
-    if report is not None:
-        require_target(report, inputs=[data], others=[output])
-    shared = of_ranks(apart, encoder, wanted=wanted.limits, parity=fairness["parity"],
-                      columns=columns, threshold=decided_above, resume=resume, report=report)  # fmt: skip
+    require_report(report, inputs=[data], others=[output])
+    shared = of_ranks(
+        apart, encoder, wanted=wanted.limits, parity=fairness["parity"], columns=columns,
+        threshold=decided_above, resume=resume, report=report,
+    )  # fmt: skip
     # What is wrong with the options is said before torch is loaded.
     from fairsmooth.cli.reading import roles_of
     from fairsmooth.cli.training import train_and_write

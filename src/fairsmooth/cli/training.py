@@ -17,6 +17,7 @@ from fairsmooth.cli.output import (
     progress,
     say,
 )
+from fairsmooth.cli.pages import write_training
 from fairsmooth.cli.reading import opened
 from fairsmooth.data.files.stored import StoredTable
 from fairsmooth.data.roles import Roles
@@ -120,11 +121,7 @@ def train_and_write(
         kept.remove()
     print_fitted(fitted, json_output, notes=notes)
     say(f"Wrote {output}.")
-    if report is not None:
-        from fairsmooth.cli.pages import ModelPage, write_page
-
-        about = ModelPage.of_fitted(fitted, output, table_file=f"the rows held out of {data.name}")
-        write_page(report, about.render(f"{output.name}, trained on {data.name}", notes=notes))
+    write_training(report, fitted, output, data.name, notes)
 
 
 def print_fitted(fitted: Fitted, json_output: bool, *, notes: Sequence[str] = ()) -> None:

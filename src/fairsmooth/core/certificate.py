@@ -3,7 +3,6 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -121,7 +120,7 @@ class Certificate:
         sigma = outward.quotient_down(self.sigma, self.slope)
         return distance / sigma * (1.0 + 2.0**-50) if sigma > 0 else math.inf
 
-    def to_html(self, path: str | Path | None = None) -> str:
+    def to_html(self, path: Any = None) -> str:
         """Return the certificate as one HTML page; also write it, if asked."""
         return str(_lazy.fetched("fairsmooth.reporting.objects", "certificate_page")(self, path))
 

@@ -223,6 +223,8 @@ def explorer_charts(data: Mapping[str, Any]) -> list[Drawn]:
         spec = explorers.at_radius(axis="guaranteed bound")
         found.append(Drawn("chart-shift", "", "", "Guaranteed band against the distance", spec))
     if data.get("curves"):
-        spec = explorers.along_a_shift(axis="gap between groups")
+        points = (point for curve in data["curves"] for point in curve["points"])
+        known = any(point["reference"] is not None for point in points)
+        spec = explorers.along_a_shift(axis="gap between groups", reference=known)
         found.append(Drawn("chart-curve", "", "", "Measured gap as people change", spec))
     return found

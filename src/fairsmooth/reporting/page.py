@@ -42,7 +42,7 @@ def scripted(scripts: Sequence[str], data: Mapping[str, Any]) -> dict[str, Any]:
     hashes = [base64.b64encode(hashlib.sha256(s.encode()).digest()).decode() for s in scripts]
     allowed = " ".join(f"'sha256-{digest}'" for digest in hashes) or "'none'"
     return {
-        "policy": f"default-src 'none'; style-src 'unsafe-inline'; script-src {allowed}",
+        "policy": Markup(f"default-src 'none'; style-src 'unsafe-inline'; script-src {allowed}"),
         "scripts": [Markup(script) for script in scripts],
         "data": as_json(data),
     }

@@ -147,6 +147,7 @@ def search_table(
     gaps = {name: limit for name, limit in limits.to_dict().items() if name != "epsilon"}
     if options.get("aim") != GUARANTEE or not gaps:
         return Searched(tuned, done)
+    assert done.test is not None  # the table was in memory
     tested, _ = safety_test(done.model, done.test, Limits(**gaps))
     if tested.holds:
         done = replace(done, model=replace(done.model, guarantee=tested))

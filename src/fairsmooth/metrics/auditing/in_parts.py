@@ -13,7 +13,8 @@ import numpy as np
 from fairsmooth._types import Floats, Labels
 from fairsmooth.data.groups import Groups
 from fairsmooth.exceptions import InputError
-from fairsmooth.metrics.auditing.audit import Audit, audit_of
+from fairsmooth.metrics.auditing.audit import audit_of
+from fairsmooth.metrics.auditing.result import Audit
 from fairsmooth.metrics.own import Bools, Distances, take
 from fairsmooth.metrics.scored import ScoredRows, score_rows
 

@@ -74,7 +74,7 @@ def at_radius(*, axis: str) -> dict[str, Any]:
     return plain | {"datasets": {name: [] for name in ("bounds", "here", "limit", "certified")}}
 
 
-def along_a_shift(*, axis: str) -> dict[str, Any]:
+def along_a_shift(*, axis: str, reference: bool) -> dict[str, Any]:
     """Draw a measured curve as people change: ``curve`` comes from the page's script."""
     curve = alt.Chart(alt.NamedData("curve"))
     x = alt.X(
@@ -89,17 +89,20 @@ def along_a_shift(*, axis: str) -> dict[str, Any]:
         axis=alt.Axis(grid=True, domain=False, tickCount=5, format="~g"),
         scale=alt.Scale(zero=False),
     )
-    names = alt.Scale(domain=["this model", "plain logistic regression"], range=[MODEL, OTHER])
+    kinds = ["this model", "plain logistic regression"][: 1 + reference]
+    names = alt.Scale(domain=kinds, range=[MODEL, OTHER][: len(kinds)])
     legend = alt.Legend(orient="bottom")
     colour = alt.Color("kind:N", sort=None, title=None, scale=names, legend=legend)
     tips = [alt.Tooltip(f"{n}:Q", format=".4f") for n in ("strength", "value", "low", "high")]
-    chart = alt.layer(
+    layers = [
         curve.mark_area(opacity=0.3, color=MODEL).encode(x=x, y="low:Q", y2="high:Q"),
         curve.transform_calculate(kind="'this model'")
         .mark_line(strokeWidth=2, point=alt.OverlayMarkDef(size=30))
         .encode(x=x, y=y, color=colour, tooltip=tips),
-        curve.transform_calculate(kind="'plain logistic regression'")
-        .mark_line(strokeWidth=2, strokeDash=[5, 4])
-        .encode(x=x, y="reference:Q", color=colour),
-    )
+    ]
+    if reference:
+        line = curve.transform_calculate(kind="'plain logistic regression'")
+        dashed = line.mark_line(strokeWidth=2, strokeDash=[5, 4])
+        layers.append(dashed.encode(x=x, y="reference:Q", color=colour))
+    chart = alt.layer(*layers)
     return finished(chart, height=260) | {"datasets": {"curve": []}}
