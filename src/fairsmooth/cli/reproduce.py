@@ -20,10 +20,12 @@ ALL = "all"
 def command(
     names: Annotated[
         list[str] | None,
-        typer.Argument(help="table1 … figure5, draws, ceilings, tradeoff; all is the paper's."),
+        typer.Argument(
+            help="table1 … figure5, draws, ceilings, tradeoff, readings; all is the paper's."
+        ),
     ] = None,
     profile_name: Annotated[
-        str, typer.Option("--profile", help="smoke, laptop or paper.")
+        str, typer.Option("--profile", help="smoke, laptop, paper or readings.")
     ] = "laptop",
     jobs: Annotated[int, typer.Option("--jobs", help="Processes, one thread each.")] = 2,
     methods: Annotated[

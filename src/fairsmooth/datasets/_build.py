@@ -14,7 +14,7 @@ from fairsmooth.datasets._base import FairDataset
 from fairsmooth.datasets._embedded import read_table
 from fairsmooth.exceptions import InputError
 
-ENCODINGS = ("binned", "aif360", "raw")
+ENCODINGS = ("binned", "aif360", "aif360-blind", "raw")
 SENSITIVE = ("sex", "race")
 
 Merge = Callable[["pd.Series[str]"], "pd.Series[str]"]
@@ -92,7 +92,7 @@ class EmbeddedTable:
         """Return the fields of a dataset that depend on the encoding."""
         if encoding == "raw":
             return {"X": table.drop(columns=list(hidden))}
-        if encoding == "aif360":
+        if encoding.startswith("aif360"):
             return {"X": self.coarse(table).drop(columns=list(hidden))}
         usable = table.drop(columns=[*hidden, *self.unused])
         # A rare category can miss the training part: it is then no reason to stop.

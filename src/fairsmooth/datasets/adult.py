@@ -24,22 +24,23 @@ def load_adult(
 
     Parameters
     ----------
-    encoding : {"binned", "aif360", "raw"}
+    encoding : {"binned", "aif360", "aif360-blind", "raw"}
         - "binned": every useful column, numbers in quantile bins, categories
           one-hot, neither sex nor race. The census weight is left out, and so
           is the number of years of education, which repeats its level. Bins and
           categories come from the official training part, until a split learns
           them again.
-        - "aif360": the 18 binary columns of the paper: sex, race, decade of age
+        - "aif360": 18 binary columns, as many as the paper has: sex, race, decade of age
           (7) and years of education (9).
+        - "aif360-blind": the same without sex and race; the paper does not say whether they
+          were among its columns.
         - "raw": the columns as published; a missing value is missing.
     sensitive : {"sex", "race"} or several of them
         Several make intersectional groups.
     race : {"binary", "full"}
         White and non-white, or the five races of the census.
     include_sensitive : bool, optional
-        Whether ``X`` holds sex and race. By default only "aif360" does, as in
-        the paper.
+        Whether ``X`` holds sex and race. By default only "aif360" does.
 
     Returns
     -------

@@ -24,7 +24,7 @@ def load_compas(
 
     Parameters
     ----------
-    encoding : {"binned", "aif360", "raw"}
+    encoding : {"binned", "aif360", "aif360-blind", "raw"}
         - "binned": age and the four counts of earlier offences in bins, and
           the degree of the charge; neither sex nor race. Bins come from all
           rows, until a split learns them again.

@@ -19,7 +19,7 @@ DATASETS = ("adult", "compas")
 # Larger is better for these; for every other measure, smaller is.
 LARGER_IS_BETTER = ("accuracy",)
 MAIN_METRICS = ("accuracy", "demographic_parity", "equalized_odds_sum")
-KINDS = ("fit", "draws", "ceiling", "tradeoff")
+KINDS = ("fit", "draws", "ceiling", "tradeoff", "readings")
 
 
 @dataclass(frozen=True)
@@ -38,9 +38,10 @@ class Experiment:
         Dataset and sensitive attribute, such as ``adult-sex``.
     methods : tuple of str
         Methods that run, by name; ``ALL`` is every one.
-    kind : {"fit", "draws", "ceiling", "tradeoff"}
+    kind : {"fit", "draws", "ceiling", "tradeoff", "readings"}
         "fit": train and measure. "draws": cost and error of sampling. "ceiling":
         the most accurate rule of the encoded columns. "tradeoff": accuracy within limits.
+        "readings": FairSmooth trained in every way that the paper leaves open.
     sweep : mapping of str to tuple of float
         Axes that are varied one at a time: ``partition`` (share of the test rows),
         ``group_ratio`` (share of a group in training), or a parameter.

@@ -30,6 +30,7 @@ from fairsmooth.reporting.compare import comparison_tables
 from fairsmooth.reporting.experiment_figures import draw
 from fairsmooth.reporting.figures import as_svg
 from fairsmooth.reporting.page import render
+from fairsmooth.reporting.readings_table import readings_table
 from fairsmooth.reporting.sweep_tables import ceiling_table, draws_table, tradeoff_table
 from fairsmooth.reporting.tables import Table
 
@@ -135,7 +136,10 @@ def count_outcomes(sections: Sequence[Section]) -> dict[str, dict[str, int]]:
 
 
 def _section(experiment: Experiment, rows: pd.DataFrame) -> Section:
-    makers = {"draws": draws_table, "ceiling": ceiling_table, "tradeoff": tradeoff_table}
+    makers = {
+        "draws": draws_table, "ceiling": ceiling_table, "tradeoff": tradeoff_table,
+        "readings": readings_table,
+    }  # fmt: skip
     if experiment.kind in makers:
         tables = [makers[experiment.kind](experiment, rows)]
     else:

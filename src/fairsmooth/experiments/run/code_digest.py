@@ -8,7 +8,7 @@ import ast
 import hashlib
 import json
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -31,10 +31,13 @@ def code_digest(job: Job, method: Method | None = None) -> str:
     begins.append(f"{PACKAGE}.datasets.{job.dataset}")
     declared: dict[str, Any] = {}
     if method is not None:
-        if isinstance(method.estimator, FromModule):
-            begins.append(method.estimator.module)
+        maker: Any = method.estimator
+        while isinstance(maker, partial):
+            declared |= {"given": maker.keywords}
+            maker = maker.func
+        begins += [maker.module] if isinstance(maker, FromModule) else []
         candidates = method.grid[: job.n_candidates] if job.kind == "choice" else ()
-        declared = {"fixed": method.fixed, "candidates": candidates}
+        declared |= {"fixed": method.fixed, "candidates": candidates}
         declared |= {"quick": method.quick} if job.quick else {}
     return _digest(
         tuple(begins),

@@ -6,6 +6,7 @@ from itertools import product
 from typing import Any
 
 from fairsmooth.datasets import entry
+from fairsmooth.experiments.beyond.readings import COLUMNS, CONTROL, PAIRS, SCHEDULES
 from fairsmooth.experiments.beyond.tradeoff import CEILING, sighted
 from fairsmooth.experiments.declaration import Experiment
 from fairsmooth.experiments.run.field import taking_part
@@ -14,7 +15,7 @@ from fairsmooth.experiments.run.profiles import ENCODINGS, Profile, thinned
 from fairsmooth.experiments.run.selection import EVERYTHING, Selection
 from fairsmooth.experiments.run.tradeoff import ALL_ROWS, SPLIT, entries, limits_of
 
-PARTITION, GROUP_RATIO = "partition", "group_ratio"
+PARTITION, GROUP_RATIO, PAIR = "partition", "group_ratio", "pair"
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,7 @@ def points_of(
     else:
         makers = {
             "draws": _draws_points, "ceiling": _ceiling_points, "tradeoff": _tradeoff_points,
+            "readings": _readings_points,
         }  # fmt: skip
         points = makers[experiment.kind](experiment, profile)
     return [point for point in points if selection.keeps(point.job)]
@@ -131,6 +133,17 @@ def _tradeoff_points(experiment: Experiment, profile: Profile) -> Iterator[Point
     for (case, extra), told in product(extras.items(), (False, True)):
         job = Job("tradeoff", case, "raw", 0, ALL_ROWS, **budget, extra=extra)
         yield Point(experiment.name, job, sighted(CEILING, told=told))
+
+
+def _readings_points(experiment: Experiment, profile: Profile) -> Iterator[Point]:
+    budget: Any = {"max_rows": profile.max_rows, "quick": profile.quick}
+    for trial, case, columns in product(range(profile.n_trials), experiment.cases, COLUMNS):
+        for schedule in SCHEDULES:
+            job = Job("readings", case, columns, trial, schedule, **budget)
+            for number in range(0, len(PAIRS), 14 if profile.quick else 1):
+                yield Point(experiment.name, job, schedule, PAIR, number)
+        # The control takes part in every job, and is shown once.
+        yield Point(experiment.name, job, CONTROL)
 
 
 def _pairs(settings: Any) -> tuple[tuple[str, Any], ...]:

@@ -63,6 +63,8 @@ PROFILES = (
     ),
     Profile("laptop", n_trials=3, n_candidates=3, selection_rows=4000, n_points_others=2),
     Profile("paper", n_trials=10, n_candidates=6, selection_rows=4000),
+    # For the experiment of that name: nothing is chosen there.
+    Profile("readings", n_trials=3, n_candidates=1),
 )
 
 

@@ -4,8 +4,9 @@ from typing import Any
 
 import pandas as pd
 
+from fairsmooth.experiments.beyond.readings import PAIRS
 from fairsmooth.experiments.declaration import Experiment
-from fairsmooth.experiments.run.plan import PARTITION, Point, points_of
+from fairsmooth.experiments.run.plan import PAIR, PARTITION, Point, points_of
 from fairsmooth.experiments.run.profiles import Profile
 from fairsmooth.experiments.run.selection import EVERYTHING, Selection
 from fairsmooth.experiments.run.store import JobRecord, Store
@@ -60,6 +61,8 @@ def _figures(point: Point, record: JobRecord) -> dict[str, Any]:
         found = record["partitions"][str(point.value)]
     elif point.job.kind == "tradeoff":
         found = _shown(point, record)
+    elif point.job.kind == "readings":
+        found = _reading(point, record)
     elif "points" in record:
         (found,) = (each for each in record["points"] if each["n_draws"] == point.value)
         # Seconds of the whole job stand in their own column.
@@ -68,6 +71,15 @@ def _figures(point: Point, record: JobRecord) -> dict[str, Any]:
     else:
         found = record["measured"]
     return {name: float("nan") if value is None else value for name, value in found.items()}
+
+
+def _reading(point: Point, record: JobRecord) -> dict[str, Any]:
+    """Return the figures at one pair of σ and α, or of the control."""
+    if point.axis != PAIR or point.value is None:
+        return {name: value for name, value in record["control"].items() if name != "method"}
+    sigma, alpha = PAIRS[int(point.value)]
+    own = (each for each in record["points"] if (each["sigma"], each["alpha"]) == (sigma, alpha))
+    return dict(next(own))
 
 
 def _shown(point: Point, record: JobRecord) -> dict[str, Any]:

@@ -22,6 +22,7 @@ from fairsmooth.experiments.run.code_digest import code_digest
 from fairsmooth.experiments.run.draws import time_draws
 from fairsmooth.experiments.run.fit import choose, fit, reason_of
 from fairsmooth.experiments.run.job import Job
+from fairsmooth.experiments.run.readings import readings
 from fairsmooth.experiments.run.store import JobRecord
 from fairsmooth.experiments.run.tradeoff import trade_off
 
@@ -36,6 +37,7 @@ _WORK: dict[str, Callable[[Job, Mapping[str, Any], Any], dict[str, Any]]] = {
     "draws": time_draws,
     "ceiling": ceilings,
     "tradeoff": trade_off,
+    "readings": readings,
 }
 
 
