@@ -90,7 +90,7 @@ class Share:
 
     def features(self, rows: NDArray[np.intp]) -> Iterator[tuple[str, pd.Series]]:
         """Yield the columns to predict from, some of their rows, one after another."""
-        skipped = not_features(self.table, self.roles)  # type: ignore[arg-type]
+        skipped = not_features(self.table, self.roles)
         for name in self.table.columns:
             if name not in skipped:
                 yield name, self.table[name][self.usable].iloc[rows]
