@@ -143,9 +143,8 @@ def command(
     shared = of_ranks(apart, encoder, wanted=wanted.limits, parity=fairness, columns=columns,
                       threshold=decided_above)  # fmt: skip
     # What is wrong with the options is said before torch is loaded.
-    from fairsmooth.cli.output import say
-    from fairsmooth.cli.reading import opened, roles_of
-    from fairsmooth.cli.training import kept_beside, print_fitted, train, why_whole
+    from fairsmooth.cli.reading import roles_of
+    from fairsmooth.cli.training import train_file
     from fairsmooth.estimator import FairSmoothClassifier
 
     classifier = FairSmoothClassifier(
@@ -167,11 +166,5 @@ def command(
     if shared is not None:
         shared(data, output, roles, classifier, reading=reading, json_output=json_output, **how)
         return
-    table, notes = opened(data, whole=why_whole(wanted, classifier, columns), **reading)
-    kept = kept_beside(output, resume=resume, wanted=wanted, table=table)
-    fitted = train(table, roles, classifier, wanted=wanted, checkpoint=kept, **how)
-    fitted.model.save(output)
-    if kept is not None:
-        kept.remove()
-    print_fitted(fitted, json_output, notes=notes)
-    say(f"Wrote {output}.")
+    train_file(data, output, roles, classifier, wanted=wanted, resume=resume, reading=reading,
+               json_output=json_output, **how)  # fmt: skip

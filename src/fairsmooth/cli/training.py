@@ -17,6 +17,7 @@ from fairsmooth.cli.output import (
     progress,
     say,
 )
+from fairsmooth.cli.reading import opened
 from fairsmooth.data.files.stored import StoredTable
 from fairsmooth.data.roles import Roles
 from fairsmooth.estimator import FairSmoothClassifier
@@ -65,6 +66,30 @@ def train(
             raise typer.Exit(3) from error
         classifier.callback = None
     return fitted
+
+
+def train_file(
+    data: Path,
+    output: Path,
+    roles: Roles,
+    classifier: FairSmoothClassifier,
+    *,
+    wanted: Wanted,
+    resume: bool,
+    reading: dict[str, Any],
+    json_output: bool,
+    **options: Any,
+) -> None:
+    """Train from a file or folder, write the model and print what came of it."""
+    whole = why_whole(wanted, classifier, options["columns"])
+    table, notes = opened(data, whole=whole, **reading)
+    kept = kept_beside(output, resume=resume, wanted=wanted, table=table)
+    fitted = train(table, roles, classifier, wanted=wanted, checkpoint=kept, **options)
+    fitted.model.save(output)
+    if kept is not None:
+        kept.remove()
+    print_fitted(fitted, json_output, notes=notes)
+    say(f"Wrote {output}.")
 
 
 def why_whole(wanted: Wanted, classifier: FairSmoothClassifier, columns: str) -> str | None:

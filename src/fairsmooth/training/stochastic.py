@@ -2,8 +2,9 @@
 
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from statistics import fmean
 
 import torch
@@ -83,20 +84,15 @@ def solve_stochastic(
         report(as_step(known, epoch, began))
     shared = None if ranks.size == 1 else SharedBatches.of(X, y, ranks)
     sizes = [len(rows) for rows in X] if shared is None else shared.sizes
+    take_terms = partial(_differentiated, problem, parameters, X, y, weights, shared)
     for epoch in range(len(state.means) + 1, schedule.epochs + 1):
         if state.has_stopped(schedule.patience):
             break
-        seen, stage = [], stage_of_epoch(problem, epoch, epochs=schedule.epochs)
-        for step, rows in enumerate(_epoch(sizes, schedule, epoch)):
+        stage = stage_of_epoch(problem, epoch, epochs=schedule.epochs)
+        seen = []
+        for rows, seed in _epoch(sizes, schedule, epoch):
             optimiser.zero_grad(set_to_none=True)
-            seed = seed_from(schedule.seed, epoch, step)
-            if shared is not None:
-                terms, parameters.grad = shared.evaluate(stage, parameters, rows, seed=seed)
-            else:
-                of = None if weights is None else _take(weights, rows)
-                batch = problem.stack(_take(X, rows), _take(y, rows), of)
-                terms = stage.terms(parameters, batch, seed=seed)
-                terms.objective.backward()
+            terms = take_terms(stage, rows, seed)
             optimiser.step()
             seen.append(terms.detached())
         mean = Terms.mean(seen)
@@ -120,8 +116,32 @@ def solve_stochastic(
     )
 
 
-def _epoch(sizes: Sequence[int], schedule: Schedule, epoch: int) -> list[list[Tensor]]:
-    """Return the row numbers of every step of an epoch, one tensor per group."""
+def _differentiated(
+    problem: Problem,
+    parameters: Tensor,
+    X: Sequence[Tensor],
+    y: Sequence[Tensor],
+    weights: Sequence[Tensor] | None,
+    shared: SharedBatches | None,
+    stage: Problem,
+    rows: list[Tensor],
+    seed: int,
+) -> Terms:
+    """Evaluate the terms on a batch, and leave their gradient with the parameters."""
+    if shared is not None:
+        terms, parameters.grad = shared.evaluate(stage, parameters, rows, seed=seed)
+        return terms
+    of = None if weights is None else _take(weights, rows)
+    batch = problem.stack(_take(X, rows), _take(y, rows), of)
+    terms = stage.terms(parameters, batch, seed=seed)
+    terms.objective.backward()
+    return terms
+
+
+def _epoch(
+    sizes: Sequence[int], schedule: Schedule, epoch: int
+) -> Iterator[tuple[list[Tensor], int]]:
+    """Yield the row numbers of every step of an epoch, one tensor per group, and its seed."""
     generator = torch_generator(schedule.seed, "epoch", epoch)
     steps = schedule.steps(sum(sizes))
     size = schedule.rows_of_each(len(sizes))
@@ -129,7 +149,8 @@ def _epoch(sizes: Sequence[int], schedule: Schedule, epoch: int) -> list[list[Te
         draw_rows(torch.arange(n_rows), steps * size, generator=generator).split(size)
         for n_rows in sizes
     ]
-    return [list(rows) for rows in zip(*drawn, strict=True)]
+    for step, rows in enumerate(zip(*drawn, strict=True)):
+        yield list(rows), seed_from(schedule.seed, epoch, step)
 
 
 def _take(values: Sequence[Tensor], rows: Sequence[Tensor]) -> Tensor:
