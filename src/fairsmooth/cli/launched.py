@@ -14,9 +14,10 @@ def of_ranks(
     encoder: Path | None,
     *,
     wanted: Any,
-    parity: dict[str, Any],
+    parity: str | None,
     columns: str,
     threshold: float | str,
+    resume: bool,
 ) -> Callable[..., None] | None:
     """Return what trains with several ranks, or None if there is one.
 
@@ -33,9 +34,10 @@ def of_ranks(
         return None
     refused = {
         "--guarantee-dp, --guarantee-eo or --min-ratio": wanted is not None,
-        "--parity or --parity-limits": parity["parity"] is not None,
+        "--parity or --parity-limits": parity is not None,
         f"--columns {columns}": columns not in ("auto", "binned", "standardised"),
         f"--threshold {threshold}": isinstance(threshold, str),
+        "--resume": resume,
     }
     for option, given in refused.items():
         if given:

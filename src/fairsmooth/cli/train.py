@@ -140,11 +140,11 @@ def command(
     widths = parse_widths(hidden)
     decided_above = parse_threshold(threshold, guaranteed=wanted.limits is not None)
     require_target(output, inputs=[data])
-    shared = of_ranks(apart, encoder, wanted=wanted.limits, parity=fairness, columns=columns,
-                      threshold=decided_above)  # fmt: skip
+    shared = of_ranks(apart, encoder, wanted=wanted.limits, parity=fairness["parity"],
+                      columns=columns, threshold=decided_above, resume=resume)  # fmt: skip
     # What is wrong with the options is said before torch is loaded.
     from fairsmooth.cli.reading import roles_of
-    from fairsmooth.cli.training import train_file
+    from fairsmooth.cli.training import train_and_write
     from fairsmooth.estimator import FairSmoothClassifier
 
     classifier = FairSmoothClassifier(
@@ -162,9 +162,12 @@ def command(
         label, sensitive, positive, drop, ids, include_sensitive=include_sensitive, unknown=unknown
     )
     reading: dict[str, Any] = {"sep": sep, "decimal": decimal, "encoding": encoding}
-    how = {"columns": columns, "test_size": test_size, "seed": seed, "strict": strict}
+    how: dict[str, Any] = {"columns": columns, "test_size": test_size, "seed": seed}
+    how["strict"] = strict
     if shared is not None:
         shared(data, output, roles, classifier, reading=reading, json_output=json_output, **how)
         return
-    train_file(data, output, roles, classifier, wanted=wanted, resume=resume, reading=reading,
-               json_output=json_output, **how)  # fmt: skip
+    train_and_write(
+        data, output, roles, classifier, wanted=wanted, resume=resume, reading=reading,
+        json_output=json_output, **how,
+    )  # fmt: skip

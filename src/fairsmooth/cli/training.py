@@ -68,30 +68,6 @@ def train(
     return fitted
 
 
-def train_file(
-    data: Path,
-    output: Path,
-    roles: Roles,
-    classifier: FairSmoothClassifier,
-    *,
-    wanted: Wanted,
-    resume: bool,
-    reading: dict[str, Any],
-    json_output: bool,
-    **options: Any,
-) -> None:
-    """Train from a file or folder, write the model and print what came of it."""
-    whole = why_whole(wanted, classifier, options["columns"])
-    table, notes = opened(data, whole=whole, **reading)
-    kept = kept_beside(output, resume=resume, wanted=wanted, table=table)
-    fitted = train(table, roles, classifier, wanted=wanted, checkpoint=kept, **options)
-    fitted.model.save(output)
-    if kept is not None:
-        kept.remove()
-    print_fitted(fitted, json_output, notes=notes)
-    say(f"Wrote {output}.")
-
-
 def why_whole(wanted: Wanted, classifier: FairSmoothClassifier, columns: str) -> str | None:
     """Say why a training needs its table in memory, or None where it does not."""
     if wanted.limits is not None:
@@ -118,6 +94,31 @@ def kept_beside(
     elif found.folder.exists() and not resume:
         say(f"Training begins anew; the checkpoint at {found.folder} needed --resume to go on.")
     return found
+
+
+def train_and_write(
+    data: Path,
+    output: Path,
+    roles: Roles,
+    classifier: FairSmoothClassifier,
+    *,
+    wanted: Wanted,
+    resume: bool,
+    reading: dict[str, Any],
+    json_output: bool,
+    columns: str,
+    **how: Any,
+) -> None:
+    """Read a table, or leave it in its files, train on it, write the model and print it."""
+    table, notes = opened(data, whole=why_whole(wanted, classifier, columns), **reading)
+    kept = kept_beside(output, resume=resume, wanted=wanted, table=table)
+    how |= {"columns": columns, "checkpoint": kept}
+    fitted = train(table, roles, classifier, wanted=wanted, **how)
+    fitted.model.save(output)
+    if kept is not None:
+        kept.remove()
+    print_fitted(fitted, json_output, notes=notes)
+    say(f"Wrote {output}.")
 
 
 def print_fitted(fitted: Fitted, json_output: bool, *, notes: Sequence[str] = ()) -> None:

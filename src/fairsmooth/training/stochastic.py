@@ -2,9 +2,8 @@
 
 import math
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from statistics import fmean
 
 import torch
@@ -82,19 +81,17 @@ def solve_stochastic(
     state.recall(what, start)
     for epoch, known in enumerate(state.means, 1):
         report(as_step(known, epoch, began))
-    shared = None if ranks.size == 1 else SharedBatches.of(X, y, ranks)
-    sizes = [len(rows) for rows in X] if shared is None else shared.sizes
-    take_terms = partial(_differentiated, problem, parameters, X, y, weights, shared)
+    own = _WholeBatches(X, y, weights)
+    batches = own if ranks.size == 1 else SharedBatches.of(X, y, ranks)
     for epoch in range(len(state.means) + 1, schedule.epochs + 1):
         if state.has_stopped(schedule.patience):
             break
-        stage = stage_of_epoch(problem, epoch, epochs=schedule.epochs)
-        seen = []
-        for rows, seed in _epoch(sizes, schedule, epoch):
-            optimiser.zero_grad(set_to_none=True)
-            terms = take_terms(stage, rows, seed)
+        seen, stage = [], stage_of_epoch(problem, epoch, epochs=schedule.epochs)
+        for step, rows in enumerate(_epoch(batches.sizes, schedule, epoch)):
+            seed = seed_from(schedule.seed, epoch, step)
+            terms, parameters.grad = batches.evaluate(stage, parameters, rows, seed=seed)
             optimiser.step()
-            seen.append(terms.detached())
+            seen.append(terms)
         mean = Terms.mean(seen)
         state.means.append(mean)
         state.objectives += [each.objective.item() for each in seen]
@@ -107,7 +104,7 @@ def solve_stochastic(
         return Solution(state.best, steps=len(state.means))
     if validation_loss is not None:
         return Solution(state.best, schedule.epochs, unmet=_never_stopped(schedule))
-    steps = schedule.steps(sum(sizes))
+    steps = schedule.steps(sum(batches.sizes))
     return Solution(
         parameters.detach(),
         schedule.epochs,
@@ -116,32 +113,31 @@ def solve_stochastic(
     )
 
 
-def _differentiated(
-    problem: Problem,
-    parameters: Tensor,
-    X: Sequence[Tensor],
-    y: Sequence[Tensor],
-    weights: Sequence[Tensor] | None,
-    shared: SharedBatches | None,
-    stage: Problem,
-    rows: list[Tensor],
-    seed: int,
-) -> Terms:
-    """Evaluate the terms on a batch, and leave their gradient with the parameters."""
-    if shared is not None:
-        terms, parameters.grad = shared.evaluate(stage, parameters, rows, seed=seed)
-        return terms
-    of = None if weights is None else _take(weights, rows)
-    batch = problem.stack(_take(X, rows), _take(y, rows), of)
-    terms = stage.terms(parameters, batch, seed=seed)
-    terms.objective.backward()
-    return terms
+@dataclass(frozen=True, eq=False)
+class _WholeBatches:
+    """All rows, labels and weights by group."""
+
+    X: Sequence[Tensor]
+    y: Sequence[Tensor]
+    weights: Sequence[Tensor] | None
+
+    @property
+    def sizes(self) -> list[int]:
+        return [len(rows) for rows in self.X]
+
+    def evaluate(
+        self, problem: Problem, parameters: Tensor, rows: Sequence[Tensor], *, seed: int
+    ) -> tuple[Terms, Tensor]:
+        """Return the terms of a batch and their gradient."""
+        of = None if self.weights is None else _take(self.weights, rows)
+        batch = problem.stack(_take(self.X, rows), _take(self.y, rows), of)
+        terms = problem.terms(parameters, batch, seed=seed)
+        (gradient,) = torch.autograd.grad(terms.objective, parameters)
+        return terms.detached(), gradient
 
 
-def _epoch(
-    sizes: Sequence[int], schedule: Schedule, epoch: int
-) -> Iterator[tuple[list[Tensor], int]]:
-    """Yield the row numbers of every step of an epoch, one tensor per group, and its seed."""
+def _epoch(sizes: Sequence[int], schedule: Schedule, epoch: int) -> list[list[Tensor]]:
+    """Return the row numbers of every step of an epoch, one tensor per group."""
     generator = torch_generator(schedule.seed, "epoch", epoch)
     steps = schedule.steps(sum(sizes))
     size = schedule.rows_of_each(len(sizes))
@@ -149,8 +145,7 @@ def _epoch(
         draw_rows(torch.arange(n_rows), steps * size, generator=generator).split(size)
         for n_rows in sizes
     ]
-    for step, rows in enumerate(zip(*drawn, strict=True)):
-        yield list(rows), seed_from(schedule.seed, epoch, step)
+    return [list(rows) for rows in zip(*drawn, strict=True)]
 
 
 def _take(values: Sequence[Tensor], rows: Sequence[Tensor]) -> Tensor:
