@@ -64,7 +64,9 @@ def _rank(n_rows: int, n_groups: int) -> None:
     torch.set_num_threads(1)
     with joined() as together:
         rows, y, groups = coded(n_rows, n_groups)
-        start, stop = (n_rows * part // together.size for part in (together.rank, together.rank + 1))
+        start, stop = (
+            n_rows * part // together.size for part in (together.rank, together.rank + 1)
+        )
         own = slice(start, stop)
         labels = tuple(range(n_groups))
         example = Example(
