@@ -1,8 +1,8 @@
 """One fit of coded rows by several ranks on this machine, against one: wall seconds.
 
 A part of ``scale.py``; by itself: ``python benchmarks/_ranks.py 1000000 2``. Every rank is a
-process with one thread and its share of the rows. Ranks wait for each other before the clock starts; one
-and two ranks take turns, and the least seconds of each count, for other work only adds.
+process with one thread and its share of the rows. Ranks wait for each other before the clock
+starts; one and two ranks take turns, and the least seconds of each count, for other work only adds.
 """
 
 import json
