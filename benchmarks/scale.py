@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from _ranks import ranks
 from _report import Goal, Row, arguments, at_least, at_most, peak_memory, report
 
 N_COLUMNS, N_LEVELS, PIECE = 40, 11, 200_000
@@ -161,7 +162,7 @@ def scoring(link: str) -> Row:
 
 
 PARTS: dict[str, Callable[..., Row]] = {
-    part.__name__: part for part in (nothing, one_pass, fit, sparse, scoring, train, predict)
+    part.__name__: part for part in (nothing, one_pass, fit, sparse, scoring, train, predict, ranks)
 }
 
 
@@ -267,6 +268,9 @@ def goals_of(rows: list[Row]) -> list[Goal]:
     scored = [r["peak MiB"] for r in rows if r["part"] == "predict"]
     if scored:
         goals.append(at_most("predict, peak MiB at any size", max(scored), 1229))
+    for r in rows:
+        if r["part"] == "ranks":
+            goals.append(at_least("2 ranks, times as fast as 1", r["times as fast"], 1.5))
     least = {"probit": 0.5, "logistic": 0.25}
     for r in rows:
         if r["part"] == "scoring":
@@ -296,6 +300,7 @@ def main() -> None:
         *commands(kept, [(n, k) for k in (GROUPS[:1] if options.quick else GROUPS) for n in sizes]),
         *kept.rows("fit", on, coded_sizes),
         *kept.rows("sparse", ("rows", "one-hot columns"), [(100_000, 10_000)]),
+        *kept.rows("ranks", on, [(min(most, 400_000), 2)]),
     ]
     report(goals_of(rows), rows, as_json=options.json)
 

@@ -6,9 +6,12 @@ import signal
 import threading
 import time
 
+import pandas as pd
 import pytest
+from tests.integration.hiring import people
 
 from fairsmooth.cli.main import main
+from fairsmooth.tables import TableModel
 
 distributed = pytest.importorskip("distributed")
 
@@ -64,3 +67,19 @@ def test_no_scheduler_is_one_line(tmp_path, capsys, monkeypatch):
     assert "Expected a Dask scheduler at tcp://127.0.0.1:9, got none there." in (
         capsys.readouterr().err
     )
+
+
+def test_a_folder_is_predicted_by_workers(cluster, tmp_path):
+    table = people(90, 0)
+    model = TableModel.fit(table, label="hired", sensitive="sex", random_state=0)
+    model.save(tmp_path / "model.safetensors")
+    (tmp_path / "table").mkdir()
+    for part in range(3):
+        table.iloc[part::3].to_parquet(tmp_path / "table" / f"{part}.parquet", index=False)
+    words = ["predict", tmp_path / "model.safetensors", tmp_path / "table", "-o", tmp_path / "out"]
+    assert main([*map(str, words), "--scheduler", cluster.scheduler_address]) == 0
+    # What Spark's mapInPandas would do: a frame in, a frame out.
+    expected = [model.predict(table.iloc[part::3])["probability"] for part in range(3)]
+    for part, scores in enumerate(expected):
+        found = pd.read_parquet(tmp_path / "out" / f"{part}.parquet")["probability"]
+        assert found.to_numpy() == pytest.approx(scores.to_numpy(), abs=1e-14)
