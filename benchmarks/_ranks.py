@@ -54,7 +54,7 @@ def _fitted(n_rows: int, n_groups: int, size: int) -> float:
 
 def _rank(n_rows: int, n_groups: int) -> None:
     import torch
-    from scale import coded
+    from _scale_tables import coded
 
     from fairsmooth import FairSmoothClassifier
     from fairsmooth.data.groups import Groups
