@@ -358,6 +358,29 @@ def _gaps(gaps: dict[str, float]) -> str:
     return " / ".join(_short(gaps[name]) for name in MEASURES[1:])
 
 
+def smoothing_errors() -> str:
+    """Return claimed errors against the independent reference, by activation."""
+    rows = [row for row in _results("smoothing_errors")["rows"] if "networks" in row]
+    small = {"largest error", "median claimed"}
+    lines = [
+        [f"{value:.1e}" if name in small else f"{value:.2g}" if isinstance(value, float)
+         else str(value) for name, value in row.items()]
+        for row in rows
+    ]  # fmt: skip
+    return _table(list(rows[0]), lines)
+
+
+def scores() -> str:
+    """Return rows per second of hidden layers, before and now."""
+    lines = [
+        [row["layer"], f"{row['rows/s before']:,.0f}", f"{row['rows/s']:,.0f}",
+         f"{row['times faster']:.1f}", f"{row['largest claimed error']:.1e}"]
+        for row in _results("scores")["rows"]
+        if "layer" in row
+    ]  # fmt: skip
+    return _table(["layer", "rows/s before", "rows/s", "times", "largest claimed error"], lines)
+
+
 BLOCKS: dict[str, Callable[[], str]] = {
     "tradeoff-short": tradeoff_short,
     "tradeoff-full": tradeoff_full,
@@ -380,6 +403,8 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "scale-commands": scale_commands,
     "scale-parts": scale_parts,
     "scale-goals": scale_goals,
+    "smoothing-errors": smoothing_errors,
+    "scores": scores,
 }
 
 

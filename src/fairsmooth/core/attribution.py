@@ -21,7 +21,7 @@ import torch
 from fairsmooth._types import Floats
 from fairsmooth.core.architecture import Network
 from fairsmooth.core.smoothing.exact import smooth_network
-from fairsmooth.core.smoothing.linear import N_NODES, logistic_mixture
+from fairsmooth.core.smoothing.mixtures import N_NODES, logistic_mixture
 
 # Steps along the line: of Gauss, then in ever more panels, until what lacks is below the goal,
 # which for a hidden layer is not above the error of a score.

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import erfc, expit
 
 from fairsmooth._types import Floats
-from fairsmooth.core.smoothing.linear import N_NODES, logistic_mixture
+from fairsmooth.core.smoothing.mixtures import FINE, Rule, ranges
 
 # Rows up to which NumPy is clearly the faster one (four times at 128 rows of 20 columns).
 FEW = 128
@@ -45,8 +45,25 @@ def few_linear_scores(parameters: Floats, X: Floats, *, sigma: float, link: str)
         return _normal_cdf(mean / np.sqrt(1.0 + variance))
     if sigma == 0.0:
         return np.asarray(expit(mean))
-    widths, shares = logistic_mixture(N_NODES)
-    spread = np.sqrt(variance[:, None] + widths * widths)
+    return _logistic(mean, variance)
+
+
+def _logistic(mean: Floats, variance: Floats) -> Floats:
+    """Give every row the rule of its own scale."""
+    scale = np.sqrt(variance)
+    used = ranges(FINE, float(scale.min(initial=np.inf)), float(scale.max(initial=0.0)))
+    if len(used) == 1:
+        return _mixture(mean, variance, used[0][0])
+    scores = np.empty_like(mean)
+    for rule, low, high in used:
+        rows = (scale >= low) & (scale < high)
+        scores[rows] = _mixture(mean[rows], variance[rows], rule)
+    return scores
+
+
+def _mixture(mean: Floats, variance: Floats, rule: Rule) -> Floats:
+    variances, shares = rule.normals
+    spread = np.sqrt(variance[:, None] + variances)
     return np.minimum(_normal_cdf(mean[:, None] / spread) @ shares, 1.0)
 
 

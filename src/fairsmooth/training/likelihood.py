@@ -21,9 +21,9 @@ from fairsmooth.core.smoothing.layerwise import scores_given_noise
 from fairsmooth.core.smoothing.linear import (
     apply_link,
     input_scale,
-    logistic_mixture,
     normal_cdf,
 )
+from fairsmooth.core.smoothing.mixtures import logistic_mixture
 from fairsmooth.core.smoothing.sampled import weight_pair_scores
 from fairsmooth.training.margins import TRAINING_NODES
 
@@ -206,12 +206,16 @@ class LayerwiseLikelihood(DrawnLikelihood):
         """Return the mean of each antithetic pair."""
         n_rows = rows.shape[-2] if self.places is None else self.places[1]
         shape = (*rows.shape[:-2], n_rows, sum(self.network.hidden_layer_sizes))
+        place = rows.device
         half = torch.randn(
-            (self.n_pairs, *shape), generator=torch_generator(seed), dtype=rows.dtype
+            (self.n_pairs, *shape),
+            generator=torch_generator(seed, device=place),
+            dtype=rows.dtype,
+            device=place,
         )
         if self.places is not None:
             half = half.take_along_dim(self.places[0][None, :, :, None], dim=2)
-        noise = torch.cat([half, -half]).to(rows.device)
+        noise = torch.cat([half, -half])
         scores = scores_given_noise(self.network, parameters, rows, noise, self.sigma, self.link)
         return 0.5 * (scores[: self.n_pairs] + scores[self.n_pairs :])
 

@@ -16,9 +16,8 @@ from torch.quasirandom import SobolEngine
 from fairsmooth._random import seed_from, torch_generator
 from fairsmooth.core.architecture import ACTIVATIONS, Network
 from fairsmooth.core.smoothing.linear import input_scale, smooth_link
+from fairsmooth.core.smoothing.mixtures import COARSE
 
-# Eight normals stand for the logistic within 1e-6, far below any sampling error.
-_LINK_NODES = 8
 # Elements (draw, row, unit) worked on at once.
 _TILE = 1 << 18
 
@@ -97,12 +96,16 @@ def antithetic_scores(
     n_units = sum(network.hidden_layer_sizes)
     size = max(1, _tile_draws(network, X) // 2)
     for indices in (pairs[start : start + size] for start in range(0, len(pairs), size)):
-        noise = torch.stack(
-            [torch.randn(n_units, generator=torch_generator(seed, "layerwise", i)) for i in indices]
-        ).to(X)
+        noise = torch.stack([_normal(n_units, X, seed, index) for index in indices])
         both = torch.cat([noise, -noise])
         scores = scores_given_noise(network, parameters, X, both, sigma, link)
         yield 0.5 * (scores[: len(noise)] + scores[len(noise) :])
+
+
+def _normal(n_units: int, like: Tensor, seed: int, index: int) -> Tensor:
+    # Drawn where it is used; on the CPU in float32, whatever the type of the rows.
+    generator = torch_generator(seed, "layerwise", index, device=like.device)
+    return torch.randn(n_units, generator=generator, device=like.device).to(like)
 
 
 def scores_given_noise(
@@ -124,7 +127,7 @@ def scores_given_noise(
             part = part.reshape(len(noise), *(1,) * (mean.ndim - 2), -1)
         signal = activation(torch.addcmul(mean, input_scale(signal, sigma).unsqueeze(-1), part))
     logit = (signal @ weight.mT + bias.unsqueeze(-2)).squeeze(-1)
-    return smooth_link(logit, input_scale(signal, sigma), link, n_nodes=_LINK_NODES)
+    return smooth_link(logit, input_scale(signal, sigma), link, rules=COARSE)
 
 
 def _tile_draws(network: Network, X: Tensor) -> int:
