@@ -1,8 +1,8 @@
 """One fit of coded rows by several ranks on this machine, against one: wall seconds.
 
-A part of ``scale.py``; by itself: ``python benchmarks/_ranks.py 1000000 2``. Every rank is a process
-with one thread and its share of the rows. Ranks wait for each other before the clock starts; one
-and two ranks take turns, and the least seconds of each count, for other work only adds.
+A part of ``scale.py``; by itself: ``python benchmarks/_ranks.py 1000000 2``. Every rank is a
+process with one thread and its share of the rows. Ranks wait for each other before the clock
+starts; one and two ranks take turns, and the least seconds of each count, for other work only adds.
 """
 
 import json
@@ -54,7 +54,7 @@ def _fitted(n_rows: int, n_groups: int, size: int) -> float:
 
 def _rank(n_rows: int, n_groups: int) -> None:
     import torch
-    from scale import coded
+    from _scale_tables import coded
 
     from fairsmooth import FairSmoothClassifier
     from fairsmooth.data.groups import Groups
@@ -64,10 +64,8 @@ def _rank(n_rows: int, n_groups: int) -> None:
     torch.set_num_threads(1)
     with joined() as together:
         rows, y, groups = coded(n_rows, n_groups)
-        start, stop = (
-            n_rows * part // together.size for part in (together.rank, together.rank + 1)
-        )
-        own = slice(start, stop)
+        ends = [n_rows * part // together.size for part in (together.rank, together.rank + 1)]
+        own = slice(*ends)
         labels = tuple(range(n_groups))
         example = Example(
             rows.take(own).packed(), y[own], Groups(labels, groups[own].astype(np.intp)),

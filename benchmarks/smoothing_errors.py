@@ -2,10 +2,10 @@
 
 One row per network: 1 to 1,000 units, sigma .01 to 5, inputs of size 1e-6 to 1e6, weights to
 10, logistic or probit link, and every tenth a layer of equal units at 0, whose
-characteristic function dies and revives. Every other row is scored in company: of 23 rows of other
-lengths with which it shares nodes, or, through a ReLU layer, of 1,279 rows of other directions
-with which it shares series. A violation is a reference outside the interval
-that ``smooth_probability`` returns, by more than the reference's own error.
+characteristic function dies and revives. Every other row through tanh or SiLU units is scored in
+the company of 23 rows of other lengths with which it shares nodes, every eighth through ReLU units
+in that of 1,279 rows of other directions with which it shares series. A violation is a reference
+outside the interval that ``smooth_probability`` returns, by more than the reference's own error.
 
 References do not depend on the library and take most of the time: ``--references PATH`` keeps them
 in a file, one line each, so that a run can be stopped and resumed, and repeated after a change.
@@ -89,7 +89,10 @@ def references(count: int, jobs: int, path: Path | None) -> dict[int, tuple[floa
 
 def company(index: int, x: np.ndarray) -> np.ndarray:
     """Return the row that is checked, and others with which it shares what can be shared."""
-    if ACTIVATIONS[index % 3] != "relu":
+    relu = ACTIVATIONS[index % 3] == "relu"
+    if index // 3 % (8 if relu else 2) != 1:
+        return x
+    if not relu:
         return x * np.geomspace(1.0, 8.0, COMPANY)[:, None]
     others = np.random.default_rng([index, 2023]).normal(size=(RELU_COMPANY - 1, x.shape[1]))
     lengths = np.linalg.norm(x) * np.geomspace(0.9, 1.1, RELU_COMPANY - 1)[:, None]
@@ -100,7 +103,7 @@ def check(index: int, truth: float, doubt: float) -> Row:
     """Compare one network's score, interval and seconds with the reference."""
     network, parameters, x, sigma, link = problem(index)
     options = {"sigma": sigma, "link": link, "return_interval": True}
-    rows = company(index, x) if index // 3 % 2 else x
+    rows = company(index, x)
     start = time.process_time()
     score, interval = smooth_probability(network, parameters, rows, **options)
     seconds = (time.process_time() - start) / len(rows)

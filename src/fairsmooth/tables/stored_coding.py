@@ -48,6 +48,7 @@ class StoredCodes:
             for row in np.flatnonzero(used & lost):
                 reasons[int(where[row])] = lines[row]
             start += len(chunk)
+            file.release()
             done(start)
         pa.default_memory_pool().release_unused()
         return cls(file, reasons)

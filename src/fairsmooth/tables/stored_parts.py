@@ -13,6 +13,7 @@ from fairsmooth.core.rows import CodedRows
 from fairsmooth.data.banding import parse_bands
 from fairsmooth.data.columns.learning import Learned, finite_numbers
 from fairsmooth.data.encoding import TableEncoder
+from fairsmooth.data.files.code_file import CodeFile
 from fairsmooth.data.files.stored import StoredTable
 from fairsmooth.data.frames import ColumnDigest
 from fairsmooth.data.groups import encode_groups
@@ -47,6 +48,8 @@ class StoredParts:
         As of a table in memory.
     test : AuditedRows
         The others, in the order of the table.
+    codes : CodeFile
+        What holds them all.
     """
 
     X: CodedRows
@@ -57,6 +60,7 @@ class StoredParts:
     roles: Roles
     provenance: Provenance
     test: AuditedRows
+    codes: CodeFile = field(repr=False)
 
     @classmethod
     def of(
@@ -100,13 +104,15 @@ class StoredParts:
         test = _audited(codes, split, len(held))
         sensitive = split.groups.iloc[held]
         return cls(
-            X, split.y[held], sensitive, places, study.encoder, split.roles, provenance, test
-        )
+            X, split.y[held], sensitive, places, study.encoder, split.roles, provenance, test,
+            codes.file,
+        )  # fmt: skip
 
     def fitted(
         self, classifier: FairSmoothClassifier, began: float, *, shift: bool = False
     ) -> Fitted:
         """Put the model together and audit it on the rows kept for that."""
+        self.codes.release()
         model = TableModel(classifier, self.encoder, self.roles, self.provenance)
         beside = comparable(self.X, self.y, self.places)
         how: dict[str, Any] = {"began": began, "shift": shift, "beside": beside}

@@ -38,7 +38,7 @@ def test_ranks_that_cannot_be_met_are_one_line(monkeypatch):
     placed(monkeypatch)
     monkeypatch.setattr(process_group.dist, "init_process_group", lost)
     with (
-        pytest.raises(process_group.LostRank, match="Expected to meet 2 ranks, got: no route$"),
+        pytest.raises(process_group.LostRank, match=r"Expected to meet 2 ranks, got: no route$"),
         process_group.joined(),
     ):
         pass
