@@ -2,13 +2,19 @@
 
 One row per network: 1 to 1,000 units, sigma .01 to 5, inputs of size 1e-6 to 1e6, weights to
 10, logistic or probit link, and every tenth a layer of equal units at 0, whose
-characteristic function dies and revives. Every other row is scored in company, 23 rows of other
-lengths with which it shares nodes. A violation is a reference outside the interval
-that ``smooth_probability`` returns, by more than the reference's own error.
+characteristic function dies and revives. Every other row through tanh or SiLU units is scored in
+the company of 23 rows of other lengths with which it shares nodes, every eighth through ReLU units
+in that of 1,279 rows of other directions with which it shares series. A violation is a reference
+outside the interval that ``smooth_probability`` returns, by more than the reference's own error.
+
+References do not depend on the library and take most of the time: ``--references PATH`` keeps them
+in a file, one line each, so that a run can be stopped and resumed, and repeated after a change.
 """
 
+import json
 import math
 import time
+from pathlib import Path
 
 import numpy as np
 from _reference import Layer, reference_score
@@ -23,7 +29,7 @@ ACTIVATIONS = ("relu", "tanh", "silu")
 SLACK = 1e-10
 UNSURE = 1e-8
 # Rows scored together, the one that is checked first.
-COMPANY = 24
+COMPANY, RELU_COMPANY = 24, 1280
 
 
 def problem(index: int) -> tuple[Network, np.ndarray, np.ndarray, float, str]:
@@ -57,15 +63,50 @@ def layer(network: Network, parameters: np.ndarray, x: np.ndarray, sigma: float)
     )
 
 
-def check(index: int) -> Row:
+def reference(index: int) -> tuple[float, float]:
+    """Return the true score of one network's row, and how sure that is."""
+    network, parameters, x, sigma, link = problem(index)
+    truth, doubt = reference_score(layer(network, parameters, x, sigma), link)
+    return float(truth), float(doubt)
+
+
+def references(count: int, jobs: int, path: Path | None) -> dict[int, tuple[float, float]]:
+    """Return the references of all networks, computing those that the file does not have."""
+    known = {}
+    if path is not None and path.exists():
+        for line in path.read_text().splitlines():
+            index, truth, doubt = json.loads(line)
+            known[index] = truth, doubt
+    missing = [index for index in range(count) if index not in known]
+    found = Parallel(n_jobs=jobs, return_as="generator")(delayed(reference)(i) for i in missing)
+    for index, pair in zip(missing, found, strict=True):
+        known[index] = pair
+        if path is not None:
+            with path.open("a") as file:
+                file.write(json.dumps([index, *pair]) + "\n")
+    return known
+
+
+def company(index: int, x: np.ndarray) -> np.ndarray:
+    """Return the row that is checked, and others with which it shares what can be shared."""
+    relu = ACTIVATIONS[index % 3] == "relu"
+    if index // 3 % (8 if relu else 2) != 1:
+        return x
+    if not relu:
+        return x * np.geomspace(1.0, 8.0, COMPANY)[:, None]
+    others = np.random.default_rng([index, 2023]).normal(size=(RELU_COMPANY - 1, x.shape[1]))
+    lengths = np.linalg.norm(x) * np.geomspace(0.9, 1.1, RELU_COMPANY - 1)[:, None]
+    return np.vstack([x, others * (lengths / np.linalg.norm(others, axis=1, keepdims=True))])
+
+
+def check(index: int, truth: float, doubt: float) -> Row:
     """Compare one network's score, interval and seconds with the reference."""
     network, parameters, x, sigma, link = problem(index)
     options = {"sigma": sigma, "link": link, "return_interval": True}
-    rows = x * np.geomspace(1.0, 8.0, COMPANY)[:, None] if index // 3 % 2 else x
+    rows = company(index, x)
     start = time.process_time()
     score, interval = smooth_probability(network, parameters, rows, **options)
     seconds = (time.process_time() - start) / len(rows)
-    truth, doubt = reference_score(layer(network, parameters, x, sigma), link)
     low, high = interval[0]
     return {
         "index": index,
@@ -102,9 +143,11 @@ def main() -> None:
     parser = arguments(__doc__)
     parser.add_argument("--networks", type=int, help="how many (2,000; 60 with --quick)")
     parser.add_argument("--jobs", type=int, default=1, help="processes")
+    parser.add_argument("--references", type=Path, metavar="PATH", help="keep references here")
     options = parser.parse_args()
     count = options.networks or (60 if options.quick else 2000)
-    rows = Parallel(n_jobs=options.jobs)(delayed(check)(index) for index in range(count))
+    known = references(count, options.jobs, options.references)
+    rows = [check(index, *known[index]) for index in range(count)]
     table = [summary(activation, rows) for activation in ACTIVATIONS]
     violations = sum(line["violations"] for line in table)
     checked = sum(line["networks"] for line in table)

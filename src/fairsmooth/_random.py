@@ -28,11 +28,16 @@ def seed_from(seed: int, *names: object) -> int:
     return int.from_bytes(digest[:8], "big") >> (64 - _SEED_BITS)
 
 
-def torch_generator(seed: int, *names: object) -> torch.Generator:
-    """Return a CPU generator of torch for the hashed seed."""
+def torch_generator(
+    seed: int, *names: object, device: torch.device | str = "cpu"
+) -> torch.Generator:
+    """Return a generator of torch, on a device, for the hashed seed.
+
+    Every kind of device has a stream of its own.
+    """
     import torch  # here, because names and seeds are also wanted where torch is not
 
-    return torch.Generator().manual_seed(seed_from(seed, *names))
+    return torch.Generator(device=device).manual_seed(seed_from(seed, *names))
 
 
 def numpy_generator(seed: int, *names: object) -> np.random.Generator:

@@ -117,7 +117,7 @@ class FairSmoothClassifier(RuleClassifier):
     free_reference : bool
         Also train every group without the tie, so that an audit can tell what it cost.
     device : {"auto", "cpu", "cuda", "mps"}
-        Where training runs.
+        Where training runs and scores are computed ("mps" trains only). Only the CPU is tested.
     random_state : int, RandomState instance or None
         Seeds everything that is random.
     verbose : int
@@ -247,9 +247,8 @@ class FairSmoothClassifier(RuleClassifier):
     ) -> Self:
         """Install trained parameters, average them, certify the average and freeze the whole.
 
-        ``sigma``, ``link``, ``smoothing``, ``n_draws`` and ``center`` are those of the
-        constructor at this moment; ``groups_`` must be set. The threshold is ``threshold_``
-        if that was set before, else the constructor's.
+        Options are those of the constructor at this moment; ``groups_`` must be set. The
+        threshold is ``threshold_`` if that was set before, else the constructor's.
         """
         chosen = 0.5 if isinstance(self.threshold, str) else float(self.threshold)
         self.rule_ = FittedRule.of(
@@ -263,6 +262,7 @@ class FairSmoothClassifier(RuleClassifier):
             n_draws=self.n_draws,
             center=self.center,
             threshold=getattr(self, "_chosen_threshold", chosen),
+            device=self.device,
         )
         return self
 

@@ -129,7 +129,8 @@ def test_no_slope_exceeds_lemma_2(sizes):
 @pytest.mark.parametrize("index", [*range(12), *range(30, 42), 60, 61, 65, 78, 91, 110])
 def test_claimed_errors_hold_against_an_independent_reference(monkeypatch, index):
     monkeypatch.syspath_prepend("benchmarks")
-    row = importlib.import_module("smoothing_errors").check(index)
+    sweep = importlib.import_module("smoothing_errors")
+    row = sweep.check(index, *sweep.reference(index))
     assert row["doubt"] <= 1e-8
     assert row["outside"] <= 0.0
     assert row["claimed"] <= 1e-6

@@ -23,7 +23,7 @@ from fairsmooth.core.rule import FittedRule
 # What a rule of weights consists of; with anything more its score is another function.
 _PLAIN = {
     "architecture", "group_parameters", "parameters", "free_group_parameters", "sigma", "link",
-    "smoothing", "n_draws", "center", "threshold", "certificate",
+    "smoothing", "n_draws", "center", "threshold", "certificate", "device",
 }  # fmt: skip
 GRADIENTS, ONE_BY_ONE = "integrated gradients", "one column at a time"
 

@@ -49,6 +49,9 @@ class FittedRule:
         Of ``group_parameters``, and of the slope of the calibration.
     calibration : Calibration or None
         The map that every smooth score goes through, overall and groups' own.
+    device : str
+        Where scores are computed, unless a few rows of a linear model are; a model that was read
+        from a file takes the best device of its machine.
     """
 
     architecture: "AnyNetwork"
@@ -63,6 +66,7 @@ class FittedRule:
     threshold: float
     certificate: Certificate
     calibration: Calibration | None = None
+    device: str = "auto"
 
     @classmethod
     def of(
@@ -77,7 +81,7 @@ class FittedRule:
         """Average the groups' parameters, certify the average, and freeze it all.
 
         ``options`` are ``sigma``, ``link``, ``smoothing``, ``n_draws``, ``center``,
-        ``threshold`` and ``calibration``.
+        ``threshold``, ``calibration`` and ``device``.
         """
         stacked = read_only(group_parameters)
         calibration = options.get("calibration")
@@ -213,6 +217,7 @@ class FittedRule:
             method=self.smoothing,
             n_draws=self.n_draws,
             return_interval=return_interval,
+            device=self.device,
         )
 
     def __setstate__(self, state: Mapping[str, Any]) -> None:

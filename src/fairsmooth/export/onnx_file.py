@@ -21,7 +21,7 @@ from fairsmooth.persistence import SavedModel, file_digest, layout, read_model
 # All that a rule consists of and that the graph holds, or does not need.
 _WRITTEN = {
     "architecture", "group_parameters", "parameters", "free_group_parameters", "sigma", "link",
-    "smoothing", "n_draws", "center", "threshold", "certificate",
+    "smoothing", "n_draws", "center", "threshold", "certificate", "device",
 }  # fmt: skip
 _SCORES = ("auto", "exact")
 _TYPES = {str: "text", float: "number", int: "microseconds since 1970"}

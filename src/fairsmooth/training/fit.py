@@ -15,9 +15,9 @@ from fairsmooth._random import numpy_generator
 from fairsmooth._types import Floats, Labels
 from fairsmooth.core.architecture import ModuleNetwork, Network
 from fairsmooth.core.build import AnyNetwork, shared_start
+from fairsmooth.core.device import resolve_device
 from fairsmooth.data.groups import Groups
 from fairsmooth.data.splits import hold_out
-from fairsmooth.exceptions import InputError
 from fairsmooth.training.convergence import Solution, warn_unmet
 from fairsmooth.training.example import Example
 from fairsmooth.training.grouped import GroupedRows
@@ -123,24 +123,6 @@ def _at(architecture: AnyNetwork, place: Tensor) -> AnyNetwork:
     if isinstance(architecture, ModuleNetwork) and place.device.type != "cpu":
         return ModuleNetwork(copy.deepcopy(architecture.module).to(place.device, place.dtype))
     return architecture
-
-
-def resolve_device(name: str) -> torch.device:
-    """Return the device of that name; "auto" is CUDA where there is one, else the CPU."""
-    if name == "auto":
-        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    available = {
-        "cpu": True,
-        "cuda": torch.cuda.is_available(),
-        "mps": torch.backends.mps.is_available(),
-    }
-    if name not in available:
-        raise InputError(
-            f"Expected device to be one of 'auto', 'cpu', 'cuda', 'mps', got {name!r}."
-        )
-    if not available[name]:
-        raise InputError(f"Expected an available device, got {name!r}, which this machine has not.")
-    return torch.device(name)
 
 
 def _hold_out(

@@ -192,8 +192,10 @@ class LayerwiseLikelihood(DrawnLikelihood):
     def draws(self, parameters: Tensor, rows: Tensor, seed: int) -> Tensor:
         """Return the mean of each antithetic pair."""
         shape = (self.n_pairs, *rows.shape[:-1], sum(self.network.hidden_layer_sizes))
-        half = torch.randn(shape, generator=torch_generator(seed), dtype=rows.dtype)
-        noise = torch.cat([half, -half]).to(rows.device)
+        place = rows.device
+        generator = torch_generator(seed, device=place)
+        half = torch.randn(shape, generator=generator, dtype=rows.dtype, device=place)
+        noise = torch.cat([half, -half])
         scores = scores_given_noise(self.network, parameters, rows, noise, self.sigma, self.link)
         return 0.5 * (scores[: self.n_pairs] + scores[self.n_pairs :])
 

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from fairsmooth.core.smoothing.inversion import LINK_RANGE, rest_bound
+
 # Largest theta·sigma·s: exponential moments are infinite from 1 on.
 _NEAR_DIVERGENCE = 0.9
 
@@ -45,3 +47,33 @@ def heavy_theta(scale: Tensor, sigma: float, variance: Tensor, tail: float) -> T
     for _ in range(2):
         w = w - (2.0 * w - torch.log1p(w) - wanted) * (1.0 + w) / (1.0 + 2.0 * w)
     return (w / (1.0 + w)).sqrt().clamp_max(_NEAR_DIVERGENCE) / width
+
+
+def rising_ends(guess: Tensor, sigma: float, link: str, truncation: float, *, count: int) -> Tensor:
+    """Return rising ends of the integral to try; the last is enough by the link alone, if any."""
+    end = min(LINK_RANGE[link], 9.0 / sigma)
+    ends = torch.linspace(0.02 * end, end, 50).to(guess)
+    enough = rest_bound(torch.zeros_like(ends), ends, sigma, link) < 0.5 * truncation
+    last = ends[int(enough.to(torch.uint8).argmax())] if bool(enough[-1]) else ends[-1]
+    low = torch.minimum(0.6 * guess.min(), 0.5 * last)
+    high = torch.minimum(2.0 * guess.max(), 0.95 * last).maximum(low)
+    return torch.cat([geometric(low, high, count), last.reshape(1)])
+
+
+def geometric(low: Tensor, high: Tensor, count: int) -> Tensor:
+    """Return numbers from ``low`` to ``high`` with equal ratios."""
+    shares = torch.linspace(0.0, 1.0, count).to(low)
+    return low * (high / low).pow(shares)
+
+
+def first_enough(
+    envelope: Tensor, ends: Tensor, sigma: float, link: str, truncation: float
+) -> tuple[Tensor, Tensor]:
+    """Return the first end that is enough, or the last one, and what lies beyond it.
+
+    ``envelope`` has the shape (B, R), and ``ends`` that or (B, 1).
+    """
+    rest = rest_bound(envelope, ends, sigma, link)
+    first = (rest < 0.5 * truncation).to(torch.uint8).argmax(0)
+    first = torch.where(rest[-1] < 0.5 * truncation, first, len(ends) - 1).unsqueeze(0)
+    return ends.expand_as(rest).gather(0, first).squeeze(0), rest.gather(0, first).squeeze(0)

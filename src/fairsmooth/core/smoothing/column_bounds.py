@@ -15,9 +15,8 @@ from torch import Tensor
 
 from fairsmooth.core.architecture import ACTIVATIONS
 from fairsmooth.core.smoothing import rules, unit_laws
-from fairsmooth.core.smoothing.chernoff import Bounds
+from fairsmooth.core.smoothing.chernoff import Bounds, first_enough, geometric, rising_ends
 from fairsmooth.core.smoothing.grids import Grid, grid_within
-from fairsmooth.core.smoothing.inversion import LINK_RANGE, rest_bound
 
 if TYPE_CHECKING:
     from fairsmooth.core.smoothing.smooth_units import SmoothUnits
@@ -41,10 +40,10 @@ def tanh_bounds(units: "SmoothUnits", link: str, tail: float, truncation: float)
     spread, energy = _guesses(units)
     theta = math.sqrt(2.0 * tail) / (spread + (1.0 if link == "probit" else 0.0)).sqrt()
     theta = theta.clamp_max(1.0 if link == "logistic" else math.inf)
-    tried = _span(0.75 * theta.min(), theta.max(), _N_THETAS)
+    tried = geometric(0.75 * theta.min(), theta.max(), _N_THETAS)
     tried = tried.clamp_max(_MOST_TILT / float(units.weight.abs().max().clamp_min(1e-300)))
     guess = (-2.0 * math.log(truncation) / energy).sqrt()
-    reaches = _reaches(guess, units.sigma, link, truncation)
+    reaches = rising_ends(guess, units.sigma, link, truncation, count=_N_REACHES)
     both, envelope = log_bounds(units, torch.cat([tried, -tried]), reaches)
     up, down = both[: len(tried)], both[len(tried) :]
     tried = tried.unsqueeze(1).expand_as(up)
@@ -52,7 +51,8 @@ def tanh_bounds(units: "SmoothUnits", link: str, tail: float, truncation: float)
         also = units.log_exponential_moment(torch.stack([theta, -theta])).unsqueeze(1)
         tried = torch.cat([tried, theta.unsqueeze(0)])
         up, down = torch.cat([up, also[0]]), torch.cat([down, also[1]])
-    return Bounds(tried, up, down, *_first_enough(envelope, reaches, units.sigma, link, truncation))
+    reach = first_enough(envelope, reaches.unsqueeze(1), units.sigma, link, truncation)
+    return Bounds(tried, up, down, *reach)
 
 
 def silu_reach(
@@ -65,19 +65,9 @@ def silu_reach(
     widest = float((units.mean.abs().amax(0) + rules.CUT * units.scale).max())
     if widest > _WIDEST:
         return None
-    reaches = _reaches(guess, units.sigma, link, truncation)
+    reaches = rising_ends(guess, units.sigma, link, truncation, count=_N_REACHES)
     _, envelope = log_bounds(units, reaches[:0], reaches)
-    return _first_enough(envelope, reaches, units.sigma, link, truncation)
-
-
-def _first_enough(
-    envelope: Tensor, reaches: Tensor, sigma: float, link: str, truncation: float
-) -> tuple[Tensor, Tensor]:
-    """Return the first range that is enough, or the last one, and what lies beyond it."""
-    rest = rest_bound(envelope, reaches.unsqueeze(1), sigma, link)
-    first = (rest < 0.5 * truncation).to(torch.uint8).argmax(0)
-    first = torch.where(rest[-1] < 0.5 * truncation, first, len(reaches) - 1)
-    return reaches[first], rest.gather(0, first.unsqueeze(0)).squeeze(0)
+    return first_enough(envelope, reaches.unsqueeze(1), units.sigma, link, truncation)
 
 
 def _guesses(units: "SmoothUnits") -> tuple[Tensor, Tensor]:
@@ -87,22 +77,6 @@ def _guesses(units: "SmoothUnits") -> tuple[Tensor, Tensor]:
     first = units.mean.square() / (1.0 + units.mean.square() + 1.6 * units.scale.square())
     energy = units.sigma**2 * (1.0 + second.sum(0))
     return energy + (units.weight.square() * (second - first).clamp_min(0.0)).sum(0), energy
-
-
-def _reaches(guess: Tensor, sigma: float, link: str, truncation: float) -> Tensor:
-    """Return rising ends of the integral to try; the last is enough by the link alone, if any."""
-    end = min(LINK_RANGE[link], 9.0 / sigma)
-    ends = torch.linspace(0.02 * end, end, 50).to(guess)
-    enough = rest_bound(torch.zeros_like(ends), ends, sigma, link) < 0.5 * truncation
-    last = ends[int(enough.to(torch.uint8).argmax())] if bool(enough[-1]) else ends[-1]
-    low = torch.minimum(0.6 * guess.min(), 0.5 * last)
-    high = torch.minimum(2.0 * guess.max(), 0.95 * last).maximum(low)
-    return torch.cat([_span(low, high, _N_REACHES), last.reshape(1)])
-
-
-def _span(low: Tensor, high: Tensor, count: int) -> Tensor:
-    shares = torch.linspace(0.0, 1.0, count).to(low)
-    return low * (high / low).pow(shares)
 
 
 def log_bounds(units: "SmoothUnits", theta: Tensor, reach: Tensor) -> tuple[Tensor, Tensor]:

@@ -12,9 +12,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-N_TERMS = 22
-# The conformal map's scale that gave the least error for 22 terms.
-_SCALE = 3.96387457
+# Terms, and the conformal map's scale that gave the least error for them: 2e-10 and 3e-15.
+_QUICK = (22, 3.96387457)
+_FINE = (36, 4.74265578)
 _TWO_OVER_SQRT_PI = 2.0 / math.sqrt(math.pi)
 
 
@@ -54,6 +54,13 @@ def scaled_erfc(real: Tensor, imag: Tensor) -> tuple[Tensor, Tensor]:
     return result
 
 
+@torch.no_grad()
+def fine_scaled_erfc(real: Tensor, imag: Tensor) -> tuple[Tensor, Tensor]:
+    """Return the same with an error below 1e-14 and without a gradient, in twice the time."""
+    real, imag = torch.broadcast_tensors(real, imag)
+    return _rational(real, imag, _FINE)
+
+
 def complex_product(re: Tensor, im: Tensor) -> tuple[Tensor, Tensor]:
     """Multiply complex numbers over the first axis, halving it each time."""
     while re.shape[0] > 1:
@@ -74,7 +81,7 @@ class _ScaledErfc(torch.autograd.Function):
 
     @staticmethod
     def forward(real: Tensor, imag: Tensor) -> tuple[Tensor, Tensor]:
-        return _rational(real, imag)
+        return _rational(real, imag, _QUICK)
 
     @staticmethod
     def setup_context(
@@ -95,15 +102,15 @@ class _ScaledErfc(torch.autograd.Function):
         )
 
 
-def _rational(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
+def _rational(x: Tensor, y: Tensor, terms: tuple[int, float]) -> tuple[Tensor, Tensor]:
     """Evaluate the approximation in place: few arrays, so that a tile stays in cache."""
-    coefficients = _coefficient_tensors(x.device)
+    coefficients, scale = _coefficient_tensors(x.device, *terms), terms[1]
     one_re, one_im, trace, minus_norm, upper, lower, spare = x.new_empty((7, *x.shape))
     # 1/|L + z|² in spare, then 2 Re Z and -|Z|², with |L + z|² as common denominator.
-    torch.add(x, _SCALE, out=lower)
+    torch.add(x, scale, out=lower)
     torch.mul(y, y, out=upper)
     torch.addcmul(upper, lower, lower, out=spare).reciprocal_()
-    torch.sub(x, _SCALE, out=minus_norm)
+    torch.sub(x, scale, out=minus_norm)
     torch.addcmul(upper, minus_norm, lower, out=trace).mul_(spare).mul_(-2.0)
     torch.addcmul(upper, minus_norm, minus_norm, out=one_re)
     torch.mul(one_re, spare, out=minus_norm).neg_()
@@ -118,7 +125,7 @@ def _rational(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
         upper, lower, spare = lower, spare, upper
     # p(Z) = lower - conj(Z) upper, since the recurrence divides by Z² - 2 Re(Z) Z + |Z|².
     poly_re = lower.addcmul_(trace, upper, value=-0.5)
-    poly_im = upper.mul_(one_im).mul_(-2.0 * _SCALE)
+    poly_im = upper.mul_(one_im).mul_(-2.0 * scale)
 
     # (2 p / (L + z) + 1/√π) / (L + z)
     sum_re = torch.mul(poly_re, one_re, out=spare).addcmul_(poly_im, one_im)
@@ -131,8 +138,8 @@ def _rational(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
 
 
 @cache
-def _coefficient_tensors(device: torch.device) -> tuple[Tensor, ...]:
-    values = torch.tensor(_coefficients(N_TERMS, _SCALE), dtype=torch.float64, device=device)
+def _coefficient_tensors(device: torch.device, n_terms: int, scale: float) -> tuple[Tensor, ...]:
+    values = torch.tensor(_coefficients(n_terms, scale), dtype=torch.float64, device=device)
     return values.unbind()
 
 

@@ -21,7 +21,9 @@ from fairsmooth.core.architecture import Network
 from fairsmooth.core.smoothing.enormous import DRAWN_IN_ERROR, draw_in, limit_scale
 from fairsmooth.core.smoothing.plan import Accuracy, HiddenUnits, Plan, plan_rows
 from fairsmooth.core.smoothing.relu import ReluUnits
+from fairsmooth.core.smoothing.relu_series import ReluSeries
 from fairsmooth.core.smoothing.rules import WIDE
+from fairsmooth.core.smoothing.series_rows import allowed_error, integrate_series, series_of_rows
 from fairsmooth.core.smoothing.shared import integrate_shared
 from fairsmooth.core.smoothing.smooth_units import SmoothUnits
 from fairsmooth.core.smoothing.tiles import TILE, integrate_tiles
@@ -73,7 +75,7 @@ def smooth_hidden(
     if isinstance(units, SmoothUnits):
         score, error = _by_width(units, bias, link, accuracy)
     else:
-        score, error = _smooth_rows(units, bias, link, accuracy)
+        score, error = _by_scale(units, bias, link, accuracy)
     error = error + _input_rounding(network, parameters, sigma).unsqueeze(-1).expand(shape).reshape(
         -1
     )
@@ -100,7 +102,7 @@ def _each_group(
 
 def _units(
     network: Network, parameters: Tensor, X: Tensor, sigma: float
-) -> tuple[HiddenUnits, Tensor, torch.Size]:
+) -> tuple[ReluUnits | SmoothUnits, Tensor, torch.Size]:
     """Lay the problem out with units first and all rows of all groups last."""
     (weight, bias), (out_weight, out_bias) = network.layers(parameters)
     X, ones = draw_in(X, sigma, limit_scale(out_bias, sigma, weight.shape[-2]))
@@ -143,6 +145,21 @@ def _by_width(
     return score, error + torch.where(far, units.mean.shape[0] * 40.0 / scale, 0.0)
 
 
+def _by_scale(
+    units: ReluUnits, bias: Tensor, link: str, accuracy: Accuracy
+) -> tuple[Tensor, Tensor]:
+    """Smooth ReLU rows by series where many are of similar scale, and the others one by one."""
+    score, error = torch.zeros_like(bias), torch.ones_like(bias)
+    for rows, series in series_of_rows(units, accuracy):
+        some, some_error = _smooth_rows(series, bias[rows], link, accuracy)
+        score, error = score.index_copy(0, rows, some), error.index_copy(0, rows, some_error)
+    still = torch.nonzero(~(error <= allowed_error(accuracy))).squeeze(1)
+    if len(still) == len(bias):
+        return _smooth_rows(units, bias, link, accuracy)
+    some, some_error = _smooth_rows(units.take(still), bias[still], link, accuracy)
+    return score.index_copy(0, still, some), error.index_copy(0, still, some_error)
+
+
 def _smooth_rows(
     units: HiddenUnits, bias: Tensor, link: str, accuracy: Accuracy
 ) -> tuple[Tensor, Tensor]:
@@ -150,6 +167,8 @@ def _smooth_rows(
         plan = _plan_in_tiles(units, bias, link, accuracy)
     if isinstance(units, SmoothUnits):
         total, left_out, nodes = integrate_shared(units, bias, plan, link, accuracy)
+    elif isinstance(units, ReluSeries):
+        total, left_out, nodes = integrate_series(units, bias, plan, link)
     else:
         total, left_out, nodes = integrate_tiles(units, bias, plan, link, accuracy)
     score = torch.where(plan.saturated, plan.limit, 0.5 + total / math.pi)
@@ -162,6 +181,8 @@ def _smooth_rows(
 
 
 def _plan_in_tiles(units: HiddenUnits, bias: Tensor, link: str, accuracy: Accuracy) -> Plan:
+    if isinstance(units, ReluSeries):
+        return plan_rows(units, bias, link, accuracy)
     n_units, n_rows = units.mean.shape
     size = max(1, TILE * torch.get_num_threads() // n_units)
     return Plan.join(

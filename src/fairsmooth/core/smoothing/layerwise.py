@@ -96,12 +96,16 @@ def antithetic_scores(
     n_units = sum(network.hidden_layer_sizes)
     size = max(1, _tile_draws(network, X) // 2)
     for indices in (pairs[start : start + size] for start in range(0, len(pairs), size)):
-        noise = torch.stack(
-            [torch.randn(n_units, generator=torch_generator(seed, "layerwise", i)) for i in indices]
-        ).to(X)
+        noise = torch.stack([_normal(n_units, X, seed, index) for index in indices])
         both = torch.cat([noise, -noise])
         scores = scores_given_noise(network, parameters, X, both, sigma, link)
         yield 0.5 * (scores[: len(noise)] + scores[len(noise) :])
+
+
+def _normal(n_units: int, like: Tensor, seed: int, index: int) -> Tensor:
+    # Drawn where it is used; on the CPU in float32, whatever the type of the rows.
+    generator = torch_generator(seed, "layerwise", index, device=like.device)
+    return torch.randn(n_units, generator=generator, device=like.device).to(like)
 
 
 def scores_given_noise(

@@ -8,9 +8,10 @@ from torch import Tensor
 
 from fairsmooth.core.smoothing.inversion import LINK_RANGE
 from fairsmooth.core.smoothing.relu import ReluUnits
+from fairsmooth.core.smoothing.relu_series import ReluSeries
 from fairsmooth.core.smoothing.smooth_units import SmoothUnits
 
-HiddenUnits = ReluUnits | SmoothUnits
+HiddenUnits = ReluUnits | ReluSeries | SmoothUnits
 
 # A score closer than e^-26 = 5e-12 to 0 or 1 is given as 0 or 1.
 _SATURATED = 26.0

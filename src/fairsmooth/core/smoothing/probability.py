@@ -1,5 +1,6 @@
 """Smooth scores of any classifier: picks the method, streams the rows, returns honest intervals."""
 
+import copy
 from typing import Any, Literal, TypedDict, Unpack, overload
 
 import numpy as np
@@ -9,6 +10,7 @@ from torch import Tensor, nn
 
 from fairsmooth import _validate
 from fairsmooth.core.architecture import Architecture, ModuleNetwork, Network
+from fairsmooth.core.device import scoring_device
 from fairsmooth.core.smoothing.exact import is_exact
 from fairsmooth.core.smoothing.linear import LINKS
 from fairsmooth.core.smoothing.methods import SMOOTHERS, Task
@@ -29,6 +31,7 @@ class Options(TypedDict, total=False):
     tolerance: float | None
     simultaneous: bool
     chunk_rows: int | None
+    device: str | None
 
 
 Base = Architecture | nn.Module | tuple[int, ...]
@@ -79,6 +82,7 @@ def smooth_probability(  # noqa: PLR0913 - the contract names them all, by keywo
     tolerance: float | None = None,
     simultaneous: bool = False,
     chunk_rows: int | None = None,
+    device: str | None = None,
 ) -> Any:
     r"""Return the smooth score :math:`N(W)(x) = E f(x; W + \sigma Z)` of every row.
 
@@ -125,6 +129,10 @@ def smooth_probability(  # noqa: PLR0913 - the contract names them all, by keywo
         Rows worked on at once; without it 16,384 for linear models and 4,096 for others.
         Scores of a hidden layer depend on it, and on the rows that share a chunk, by less
         than the error that ``return_interval`` claims (below 1e-6 for exact methods).
+    device : {"auto", "cpu", "cuda", "mps"}, optional
+        Where scores are computed; without it where ``X`` is. Sampled noise is drawn there, from
+        that device's own stream, but for Sobol points. Only the CPU is tested. "mps" has no
+        float64, so that scores are computed on the CPU.
 
     Returns
     -------
@@ -150,8 +158,11 @@ def smooth_probability(  # noqa: PLR0913 - the contract names them all, by keywo
     _validate.positive(n_draws=n_draws, chunk_rows=1 if chunk_rows is None else chunk_rows)
     _check_confidence(confidence, tolerance)
     rows = _as_rows(X)
+    place = rows.device if device is None else scoring_device(device)
     base = _as_architecture(architecture, rows)
-    weights = _as_parameters(parameters, base, rows)
+    if device is not None:
+        base = _brought(base, place)
+    weights = _as_parameters(parameters, base, place)
     allowed = (1.0 - confidence) / (max(len(rows), 1) if simultaneous else 1)
     task = Task(
         base,
@@ -249,7 +260,15 @@ def _as_architecture(architecture: Any, rows: Tensor) -> Architecture:
     return base
 
 
-def _as_parameters(parameters: Any, base: Architecture, rows: Tensor) -> Tensor:
+def _brought(base: Architecture, place: torch.device) -> Architecture:
+    """Return a copy of a module on another device; what a ``Network`` computes is anywhere."""
+    if not isinstance(base, ModuleNetwork):
+        return base
+    held = {value.device for value in (*base.module.parameters(), *base.module.buffers())}
+    return base if held <= {place} else ModuleNetwork(copy.deepcopy(base.module).to(place))
+
+
+def _as_parameters(parameters: Any, base: Architecture, place: torch.device) -> Tensor:
     """Bring flat parameters to where, and in the type in which, they will be used."""
     if isinstance(parameters, Tensor):
         weights = parameters.detach()
@@ -265,7 +284,7 @@ def _as_parameters(parameters: Any, base: Architecture, rows: Tensor) -> Tensor:
     if isinstance(base, ModuleNetwork):
         trainable = (value for value in base.module.parameters() if value.requires_grad)
         return weights.to(next(trainable, weights))
-    return weights.to(rows.device, torch.promote_types(weights.dtype, torch.float32))
+    return weights.to(place, torch.promote_types(weights.dtype, torch.float32))
 
 
 def _check_confidence(confidence: float, tolerance: float | None) -> None:

@@ -6,6 +6,7 @@ independent standard normal. Everything below is closed form.
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -16,6 +17,8 @@ from fairsmooth.core.smoothing.chernoff import Bounds, heavy_theta
 from fairsmooth.core.smoothing.faddeeva import complex_product, scaled_erfc
 from fairsmooth.core.smoothing.linear import normal_cdf
 
+# Real and imaginary part of an argument, to those of its scaled complementary error function.
+ScaledErfc = Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]
 # Beyond this the Gaussian factor is 0 in float64; the bound keeps products finite.
 _FAR = 1e4
 
@@ -100,7 +103,11 @@ class ReluUnits:
         return (outer + (off + active).clamp_min(1e-300).log()).sum(-2)
 
     def characteristic(self, t: Tensor) -> tuple[Tensor, Tensor]:
-        r"""Return :math:`\prod_j \varphi_j(t)` at ``t`` of shape (B, R), real and imaginary part.
+        r"""Return :math:`\prod_j\varphi_j(t)` at ``t`` of shape (B, R), real and imaginary."""
+        return complex_product(*self.factors(t, scaled_erfc))
+
+    def factors(self, t: Tensor, erfc: ScaledErfc) -> tuple[Tensor, Tensor]:
+        r"""Return all :math:`\varphi_j(t)`, shape (J, B, R), for ``t`` of shape (B, R).
 
         With :math:`A = 1 + (\sigma s t)^2`, :math:`\alpha = |\mu_j|/(s\sqrt{2A})`,
         :math:`\beta = s t v_j/\sqrt{2A}` and :math:`E(z) = e^{z^2}\mathrm{erfc}(z)`,
@@ -118,7 +125,7 @@ class ReluUnits:
         shrink = 1.0 / (1.0 + (self.sigma * self.scale * t).square())
         root = (0.5 * shrink).sqrt()
         sign = torch.where(ratio >= 0, 1.0, -1.0).to(ratio.dtype)
-        value_re, value_im = scaled_erfc(sign * ratio * root, weight * (self.scale * t * root))
+        value_re, value_im = erfc(sign * ratio * root, weight * (self.scale * t * root))
 
         edge = 0.5 * torch.exp(-0.5 * ratio.square())
         energy = (self.sigma * mean).square() + (self.scale * weight).square()
@@ -129,7 +136,7 @@ class ReluUnits:
         re = _subtract_product(re, sign * edge, value_re)
         im = _subtract_product(im, edge, value_im)
         height = math.sqrt(2.0) * root
-        return complex_product(normal_cdf(-ratio) + _multiply(re, height), _multiply(im, height))
+        return normal_cdf(-ratio) + _multiply(re, height), _multiply(im, height)
 
     def log_envelope(self, t: Tensor) -> Tensor:
         r"""Bound :math:`\log|\prod_j\varphi_j|` by functions that fall in ``t``, of shape (R,).

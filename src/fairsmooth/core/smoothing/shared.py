@@ -41,7 +41,8 @@ def integrate_shared(
     order = torch.argsort(torch.where(plan.saturated, math.inf, plan.step))
     units, bias, plan = units.take(order), bias[order], plan.take(order)
     parts = [(bias[:0], bias[:0], bias[:0])]
-    for start, length in _tiles(plan, max(1, _ROWS[units.tracked] // units.mean.shape[0])):
+    most = max(1, _ROWS[units.tracked] // units.mean.shape[0])
+    for start, length in alike(plan.step, plan.saturated, most=most):
         rows = slice(start, start + length)
         parts.append(
             _tile(units.narrow(start, length), bias[rows], plan.take(rows), link, accuracy)
@@ -51,17 +52,19 @@ def integrate_shared(
     return total, rest, nodes
 
 
-def _tiles(plan: Plan, most: int) -> list[tuple[int, int]]:
-    """Cut rows, sorted by step, into ``(start, length)`` with steps alike, ``most`` at a time."""
-    steps, saturated = plan.step.tolist(), plan.saturated.tolist()
+def alike(
+    steps: Tensor, saturated: Tensor, *, most: int, ratio: float = _ALIKE
+) -> list[tuple[int, int]]:
+    """Cut sorted rows into ``(start, length)`` with steps within a ratio, ``most`` at a time."""
+    known, decided = steps.tolist(), saturated.tolist()
     tiles = []
     start = 0
-    for row in range(1, len(steps) + 1):
+    for row in range(1, len(known) + 1):
         if (
-            row == len(steps)
+            row == len(known)
             or row - start >= most
-            or saturated[row] != saturated[start]
-            or not (saturated[row] or steps[row] <= _ALIKE * steps[start])
+            or decided[row] != decided[start]
+            or not (decided[row] or known[row] <= ratio * known[start])
         ):
             tiles.append((start, row - start))
             start = row
@@ -185,6 +188,8 @@ class _Block:
             # Without a gradient the product keeps to the cache by itself.
             most = int(_ELEMENTS / (max(len(t), n_rows) * points)) if units.tracked else 4 * size
             size = max(1, most)
+            if size < n_units - start <= 2 * size and not units.tracked:
+                size = n_units - start  # what a third table costs, dropped nodes seldom save
         phase = bias * t
         value = decay * (im * torch.cos(phase) + re * torch.sin(phase))
         return weights.mT @ value, dropped, work

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from fairsmooth.core.smoothing.smooth_units import SmoothUnits
 
 # Elements worked on at once: of tables (unit, node, point) and of densities (unit, row, point).
-_ELEMENTS = 1 << 16
+_ELEMENTS = 1 << 18
 # Rows worked on at once.
 _ROWS = 256
 # Values of the units to the left and to the right of a grid that ends; SiLU has none there.
@@ -36,7 +36,7 @@ def factor_product(units: "SmoothUnits", t: Tensor, grid: Grid) -> tuple[Tensor,
     n_units, n_rows = units.mean.shape
     re = torch.ones((len(t), n_rows), dtype=t.dtype, device=t.device)
     im = torch.zeros_like(re)
-    size = max(1, _ELEMENTS // (max(_ROWS, 2 * len(t)) * len(grid.points)))
+    size = max(1, _ELEMENTS // (max(min(_ROWS, n_rows), 2 * len(t)) * len(grid.points)))
     for start in range(0, n_units, size):
         part = units.some(slice(start, start + size))
         table = _waves(part, t, grid)
