@@ -2,51 +2,55 @@
 
 Every measurement runs in a process of its own, so that its peak memory is its own. Times of one
 pass are the least of several, in seconds of the processor: other work on the machine only adds.
-``train`` and ``predict`` are the commands, on Parquet; a pass and a fit are of coded columns.
+``train`` and ``predict`` are the commands, on folders of Parquet files; a pass and a fit are of
+coded columns. All of it takes hours on two cores; with ``--keep FILE`` every measurement is
+written down when it is made and not made again, so it can be done in several sittings, and
+``--most SECONDS`` ends a sitting. What was not measured is not in the rows.
 """
 
 import json
+import shutil
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from _report import Goal, Row, arguments, at_most, peak_memory, report
+from _report import Goal, Row, arguments, at_least, at_most, peak_memory, report
 
 N_COLUMNS, N_LEVELS, PIECE = 40, 11, 200_000
 GROUPS = (2, 20, 200)
 
 
-def write_table(path: Path, *, n_rows: int, n_groups: int) -> None:
-    """Write 20 columns of numbers and 20 of categories, a group and a label."""
+def write_table(folder: Path, *, n_rows: int, n_groups: int) -> None:
+    """Write 20 columns of numbers and 20 of categories, a group and a label, a file per piece."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    random = np.random.default_rng(0)
     levels = pa.array([f"level {level:02d}" for level in range(N_LEVELS)])
     names = pa.array([f"group {group:03d}" for group in range(n_groups)])
-    writer = None
-    for start in range(0, n_rows, PIECE):
-        n = min(PIECE, n_rows - start)
+    folder.mkdir(parents=True)
+    for number, start in enumerate(range(0, n_rows, PIECE)):
+        random, n = np.random.default_rng([number, n_groups]), min(PIECE, n_rows - start)
         numbers = random.normal(size=(n, N_COLUMNS // 2)).round(3)
         codes = random.integers(0, N_LEVELS, (n, N_COLUMNS // 2), dtype=np.int32)
         groups = random.integers(0, n_groups, n, dtype=np.int32)
         logit = 0.4 * numbers[:, :5].sum(1) + 0.2 * (codes[:, 0] - 5) + 0.3 * (groups % 2)
         columns: dict[str, Any] = {f"number {j}": numbers[:, j] for j in range(numbers.shape[1])}
         for j in range(codes.shape[1]):
-            dictionary = pa.DictionaryArray.from_arrays(pa.array(codes[:, j]), levels)
-            columns[f"category {j}"] = dictionary.cast(pa.string())
-        columns["group"] = pa.DictionaryArray.from_arrays(pa.array(groups), names).cast(pa.string())
+            columns[f"category {j}"] = _texts(codes[:, j], levels)
+        columns["group"] = _texts(groups, names)
         columns["label"] = (random.random(n) < 1.0 / (1.0 + np.exp(-logit))).astype(np.int8)
-        table = pa.table(columns)
-        writer = writer or pq.ParquetWriter(path, table.schema)
-        writer.write_table(table)
-    assert writer is not None
-    writer.close()
+        pq.write_table(pa.table(columns), folder / f"{number:04d}.parquet")
+
+
+def _texts(codes: np.ndarray, texts: Any) -> Any:
+    import pyarrow as pa
+
+    return pa.DictionaryArray.from_arrays(pa.array(codes), texts).cast(pa.string())
 
 
 def coded(n_rows: int, n_groups: int) -> Any:
@@ -73,7 +77,7 @@ def coded(n_rows: int, n_groups: int) -> Any:
 
 
 def nothing() -> Row:
-    """Load the libraries and do nothing: what every process has in memory."""
+    """Load the libraries: what every process has in memory."""
     import fairsmooth.cli.training
     import fairsmooth.tables.fitting  # noqa: F401
 
@@ -138,8 +142,26 @@ def predict(model: str, table: str, output: str) -> Row:
     return {"processor seconds": _processor(lambda: app(given, standalone_mode=False))}
 
 
+def scoring(link: str) -> Row:
+    """Score rows of 40 numbers by a linear model, beside scikit-learn's."""
+    from sklearn.linear_model import LogisticRegression
+
+    from fairsmooth import FairSmoothClassifier
+
+    random = np.random.default_rng(0)
+    X, groups = random.normal(size=(200_000, N_COLUMNS)), np.arange(200_000) % 2
+    y = (X[:, 0] + random.normal(size=len(X)) > 0).astype(int)
+    few = slice(0, 5000)
+    model = FairSmoothClassifier(link=link, random_state=0)
+    model.fit(X[few], y[few], sensitive_features=groups[few])
+    plain = LogisticRegression().fit(X[few], y[few])
+    times = [[_processor(lambda m=m: m.predict_proba(X)) for _ in range(5)] for m in (model, plain)]
+    ours, theirs = (len(X) / min(each) for each in times)
+    return {"rows per second": ours, "LogisticRegression": theirs, "share": ours / theirs}
+
+
 PARTS: dict[str, Callable[..., Row]] = {
-    part.__name__: part for part in (nothing, one_pass, fit, sparse, train, predict)
+    part.__name__: part for part in (nothing, one_pass, fit, sparse, scoring, train, predict)
 }
 
 
@@ -149,14 +171,39 @@ def _processor(action: Callable[[], Any]) -> float:
     return time.process_time() - before
 
 
-def measured(part: str, *given: Any) -> Row:
-    """Run one part in a process of its own with one thread; add its peak memory."""
-    print(part, *given, file=sys.stderr)
-    command = [sys.executable, __file__, "--part", part, *map(str, given)]
-    began = time.perf_counter()
-    done = subprocess.run(command, stdout=subprocess.PIPE, check=True, text=True)
-    row: Row = json.loads(done.stdout.splitlines()[-1])
-    return {**row, "wall seconds": time.perf_counter() - began}
+class Kept:
+    """Measurements, each made once: as long as a file says so, or this program runs."""
+
+    def __init__(self, path: Path | None, most: float) -> None:
+        self.path, self.ends = path, time.monotonic() + most
+        lines = path.read_text().splitlines() if path is not None and path.exists() else []
+        self.known = {tuple(line["what"]): line["row"] for line in map(json.loads, lines)}
+
+    def row(self, part: str, *what: Any, given: Sequence[Any] | None = None) -> Row | None:
+        """Run one part in a process of its own with one thread; None if there is no time left."""
+        key = (part, *map(str, what))
+        if key in self.known or time.monotonic() > self.ends:
+            return self.known.get(key)
+        print(*key, file=sys.stderr)
+        words = what if given is None else given
+        command = [sys.executable, __file__, "--part", part, *map(str, words)]
+        began = time.perf_counter()
+        done = subprocess.run(command, stdout=subprocess.PIPE, check=True, text=True)
+        row: Row = json.loads(done.stdout.splitlines()[-1])
+        self.known[key] = {**row, "wall seconds": time.perf_counter() - began}
+        if self.path is not None:
+            with self.path.open("a") as file:
+                file.write(json.dumps({"what": key, "row": self.known[key]}) + "\n")
+        return self.known[key]
+
+    def rows(self, part: str, names: Sequence[str], whats: Iterable[Sequence[Any]]) -> list[Row]:
+        """Return what was measured of a part, with what it was measured on."""
+        found = [(what, self.row(part, *what)) for what in whats]
+        return [
+            {"part": part, **dict(zip(names, what, strict=True)), **row}
+            for what, row in found
+            if row is not None
+        ]
 
 
 def run_part(part: str, given: list[str]) -> None:
@@ -167,65 +214,89 @@ def run_part(part: str, given: list[str]) -> None:
     print(json.dumps({**row, "peak MiB": peak_memory()}))
 
 
-def commands(sizes: list[int], groups: tuple[int, ...], libraries: float) -> list[Row]:
+def commands(kept: Kept, tables: Iterable[tuple[int, int]]) -> list[Row]:
+    """Run ``train`` and ``predict`` on tables, which are written when they are needed."""
     rows: list[Row] = []
-    with tempfile.TemporaryDirectory() as folder:
-        table, model, output = (str(Path(folder, name)) for name in ("t.parquet", "m", "o.parquet"))
-        for n_rows in sizes:
-            # An audit scores every row by every group's own classifier; once is enough.
-            for n_groups in groups if n_rows == sizes[0] else groups[:1]:
-                write_table(Path(table), n_rows=n_rows, n_groups=n_groups)
-                for part, given in (("train", (table, model)), ("predict", (model, table, output))):
-                    row = measured(part, *given)
-                    about = {"command": part, "rows": n_rows, "groups": n_groups}
-                    rows.append({**about, **row, "beyond libraries": row["peak MiB"] - libraries})
+    for n_rows, n_groups in tables:
+        about = {"rows": n_rows, "groups": n_groups}
+        with tempfile.TemporaryDirectory() as folder:
+            table, model, output = (Path(folder, name) for name in ("table", "model", "out"))
+            for part, given in (("train", (table, model)), ("predict", (model, table, output))):
+                if (part, str(n_rows), str(n_groups)) not in kept.known:
+                    if time.monotonic() > kept.ends:
+                        continue
+                    if not table.exists():
+                        write_table(table, n_rows=n_rows, n_groups=n_groups)
+                    if part == "predict" and not model.exists():
+                        train(str(table), str(model))
+                row = kept.row(part, n_rows, n_groups, given=given)
+                rows += [] if row is None else [{"part": part, **about, **row}]
+            shutil.rmtree(table, ignore_errors=True)
     return rows
 
 
-def goals_of(passes: list[Row], fits: list[Row], done: list[Row]) -> list[Goal]:
-    by_pass = {(row["rows"], row["groups"]): row["ns per row and pass"] for row in passes}
-    by_fit = {(row["rows"], row["groups"]): row["processor seconds"] for row in fits}
-    n = min(size for size, _ in by_pass)
-    goals = [at_most("ns per row and pass, 40 columns, 2 groups", by_pass[n, 2], 250)]
-    ratio = by_pass[n, 200] / by_pass[n, 2]
-    goals.append(at_most("one pass, 200 groups against 2", ratio, 2))
-    goals.append(at_most("fit, 200 groups against 2", by_fit[n, 200] / by_fit[n, 2], 3))
-    trained = [row for row in done if row["command"] == "train" and row["groups"] == 2]
-    per_row = [row["processor seconds"] / row["rows"] for row in trained]
-    if len(trained) > 1:
-        goals.append(
-            at_most("train, seconds per row across sizes", max(per_row) / min(per_row), 1.5)
-        )
-    largest = max(trained, key=lambda row: row["rows"])
-    goals.append(
-        at_most(f"train, peak MiB at {largest['rows']:.0e} rows", largest["peak MiB"], 2048)
-    )
-    scored = max(row["peak MiB"] for row in done if row["command"] == "predict")
-    return [*goals, at_most("predict, peak MiB at any size", scored, 1229)]
+def goals_of(rows: list[Row]) -> list[Goal]:
+    """Return the goals of what was measured."""
+    found = {(r["part"], r.get("rows"), r.get("groups")): r for r in rows}
+    libraries = next(r["peak MiB"] for r in rows if r["part"] == "nothing")
+
+    def value(part: str, n_rows: int, n_groups: int, name: str = "processor seconds") -> Any:
+        return found.get((part, n_rows, n_groups), {}).get(name)
+
+    goals: list[Goal] = []
+    for n in (10**5, 10**6):
+        pair = [value("one_pass", n, k, "ns per row and pass") for k in (2, 200)]
+        if None not in pair:
+            goals.append(at_most(f"ns per row and pass, {n:.0e} rows, 2 groups", pair[0], 250))
+            goals.append(at_most(f"one pass, {n:.0e} rows, 200 groups to 2", pair[1] / pair[0], 2))
+        fits = [value("fit", n, k) for k in (2, 200)]
+        if None not in fits:
+            goals.append(at_most(f"fit, {n:.0e} rows, 200 groups to 2", fits[1] / fits[0], 3))
+    for k in GROUPS:
+        mine = [r for r in rows if r["part"] == "train" and r["groups"] == k]
+        per_row = [r["processor seconds"] / r["rows"] for r in mine]
+        if len(mine) > 1:
+            name = f"train, {k} groups, seconds per row, most to least over sizes"
+            goals.append(at_most(name, max(per_row) / min(per_row), 1.5))
+        if mine:
+            most = max(mine, key=lambda r: r["rows"])
+            name = f"train, {k} groups, {most['rows']:.0e} rows, peak MiB"
+            goals.append(at_most(name, most["peak MiB"], 2048))
+            goals.append(at_most(f"{name} beyond libraries", most["peak MiB"] - libraries, 1229))
+    scored = [r["peak MiB"] for r in rows if r["part"] == "predict"]
+    if scored:
+        goals.append(at_most("predict, peak MiB at any size", max(scored), 1229))
+    least = {"probit": 0.5, "logistic": 0.25}
+    for r in rows:
+        if r["part"] == "scoring":
+            name = f"linear scores, {r['link']}, of LogisticRegression's rows per second"
+            goals.append(at_least(name, r["share"], least[r["link"]]))
+    return goals
 
 
 def main() -> None:
     parser = arguments(__doc__)
     parser.add_argument("--part", nargs="+", help="run one part; for this program itself")
-    parser.add_argument("--rows", type=float, help="most rows of a table (1e6 if left out)")
+    parser.add_argument("--rows", type=float, default=1e7, help="most rows of a table")
+    parser.add_argument("--keep", type=Path, help="file that keeps measurements")
+    parser.add_argument("--most", type=float, default=1e9, help="seconds after which none begins")
     options = parser.parse_args()
     if options.part:
         run_part(options.part[0], options.part[1:])
         return
-    most = int(options.rows or (1e5 if options.quick else 1e6))
+    most = int(1e5 if options.quick else options.rows)
     sizes = [size for size in (10**5, 10**6, 10**7) if size <= most]
-    groups = (2,) if options.quick else GROUPS
-    libraries = measured("nothing")["peak MiB"]
-    counts = [(size, count) for size in sizes for count in GROUPS]
-    passes = [
-        {"rows": n, "groups": k, **measured("one_pass", n, k)} for n, k in counts if n <= 10**6
+    kept, on = Kept(options.keep, options.most), ("rows", "groups")
+    coded_sizes = [(n, k) for n in sizes if n <= 10**6 for k in GROUPS]
+    rows = [
+        *kept.rows("nothing", (), [()]),
+        *kept.rows("one_pass", on, coded_sizes),
+        *kept.rows("scoring", ("link",), [("probit",), ("logistic",)]),
+        *commands(kept, [(n, k) for k in (GROUPS[:1] if options.quick else GROUPS) for n in sizes]),
+        *kept.rows("fit", on, coded_sizes),
+        *kept.rows("sparse", ("rows", "one-hot columns"), [(100_000, 10_000)]),
     ]
-    fits = [{"rows": n, "groups": k, **measured("fit", n, k)} for n, k in counts]
-    wide = (10_000, 1000) if options.quick else (100_000, 10_000)
-    one_hot = [{"rows": wide[0], "one-hot columns": wide[1], **measured("sparse", *wide)}]
-    done = commands([size for size in sizes if size <= 10**6], groups, libraries)
-    rows = [*passes, *fits, *one_hot, {"part": "libraries alone", "peak MiB": libraries}, *done]
-    report(goals_of(passes, fits, done), rows, as_json=options.json)
+    report(goals_of(rows), rows, as_json=options.json)
 
 
 if __name__ == "__main__":

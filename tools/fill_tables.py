@@ -305,6 +305,55 @@ def tuning_bandwidth() -> str:
     return _table(header, lines)
 
 
+def scale_commands() -> str:
+    """Return what the commands took, by rows and groups."""
+    lines = [
+        [
+            f"`{row['part']}`",
+            f"{row['rows']:,}",
+            str(row["groups"]),
+            f"{row['processor seconds']:.0f}",
+            f"{row['processor seconds'] / row['rows'] * 1e6:.1f}",
+            f"{row['peak MiB']:,.0f}",
+        ]
+        for row in _results("scale")["rows"]
+        if row["part"] in ("train", "predict")
+    ]
+    header = ["command", "rows", "groups", "processor seconds", "µs per row", "peak MiB"]
+    return _table(header, lines)
+
+
+def scale_parts() -> str:
+    """Return what one pass and one fit of coded columns took."""
+    lines = [
+        [
+            row["part"].replace("_", " "),
+            f"{row['rows']:,}",
+            str(row["groups"]),
+            f"{row['ns per row and pass']:.0f} ns per row"
+            if "ns per row and pass" in row
+            else f"{row['processor seconds']:.1f} s",
+            f"{row['peak MiB']:,.0f}",
+        ]
+        for row in _results("scale")["rows"]
+        if row["part"] in ("one_pass", "fit")
+    ]
+    return _table(["40 coded columns", "rows", "groups", "took", "peak MiB"], lines)
+
+
+def scale_goals() -> str:
+    """Return the goals of what was measured."""
+    lines = [
+        [g["name"], f"{g['direction']} {g['goal']:g}", f"{g['value']:.4g}", _met(g["holds"])]
+        for g in _results("scale")["goals"]
+    ]
+    return _table(["goal", "limit", "reached", "met"], lines)
+
+
+def _met(holds: bool) -> str:
+    return "yes" if holds else "no"
+
+
 def _gaps(gaps: dict[str, float]) -> str:
     return " / ".join(_short(gaps[name]) for name in MEASURES[1:])
 
@@ -328,6 +377,9 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "attack-networks": attack_networks,
     "tuning": tuning,
     "tuning-bandwidth": tuning_bandwidth,
+    "scale-commands": scale_commands,
+    "scale-parts": scale_parts,
+    "scale-goals": scale_goals,
 }
 
 

@@ -71,6 +71,20 @@ class RuleClassifier(RuleHolder, GroupClassifier):
         self._learn(Example(rows, codes, groups, weights, names), start)
         return self
 
+    def fit_share(self, example: Example) -> Self:
+        """Learn from rows that are encoded and checked, perhaps a share that one rank holds.
+
+        Labels are 0 and 1, which become the classes; the groups of the example are those of all
+        ranks, each of which must call this. All end with the same parameters and certificate.
+        """
+        self._forget()
+        self.classes_, self.groups_ = np.array([0, 1]), example.groups.labels
+        self.n_features_in_ = example.X.shape[1]
+        if example.names is not None:
+            self.feature_names_in_ = np.array(example.names, object)
+        self._learn(example, None)
+        return self
+
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the label of every row: the positive one where its score exceeds the threshold."""
         scores = self._scores(self._checked(X))

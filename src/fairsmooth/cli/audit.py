@@ -1,12 +1,14 @@
 """``fairsmooth audit``: measured fairness, of a model beside its certificate or of any system."""
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from fairsmooth.cli.by_parts import audit_by_parts, wants_parts
 from fairsmooth.cli.gate import KEPT, Measured, gate
 from fairsmooth.cli.limits import (
     MaxDp,
@@ -22,8 +24,10 @@ from fairsmooth.cli.limits import (
 from fairsmooth.cli.options import (
     Decimal,
     Encoding,
+    Jobs,
     Json,
     Positive,
+    Scheduler,
     Separator,
     Strict,
     Unknown,
@@ -33,6 +37,8 @@ from fairsmooth.exceptions import InputError
 if TYPE_CHECKING:
     import pandas as pd
 
+    from fairsmooth.data.files.stored import StoredTable
+    from fairsmooth.guarantees import Limits
     from fairsmooth.metrics import Audit, BiasAudit
     from fairsmooth.tables import TableModel
     from fairsmooth.tables.decided import DecidedRows
@@ -68,6 +74,14 @@ def command(
     decimal: Decimal = None,
     encoding: Encoding = None,
     strict: Strict = False,
+    parts: Annotated[
+        Path | None,
+        typer.Option(
+            "--parts", help="Score every file of a folder by itself, into this folder; resumable."
+        ),
+    ] = None,
+    jobs: Jobs = 1,
+    scheduler: Scheduler = None,
     json_output: Json = False,
 ) -> None:
     """Measure accuracy and gaps on a table, with intervals, beside the certificate.
@@ -83,13 +97,20 @@ def command(
     _require_targets(report, csv, standard, [table_path, *([] if path is None else [path])])
     asked = (max_dp, max_eo, min_ratio) != (None, None, None)
     limits = limits_of(max_dp, max_eo, min_ratio, 0.95) if asked else None
-    from fairsmooth.cli.output import messages, print_notes
-    from fairsmooth.cli.reading import read
+    title = f"Audit of {scores if path is None else path.name} on {table_path.name}"
+    outcome = _Outcome(limits, report, csv, title, began, json_output)
+    if wants_parts(table_path, parts, jobs=jobs, scheduler=scheduler, asked=parts is not None):
+        options = {"unknown": unknown, "strict": strict}
+        outcome.finish(_of_parts(path, table_path, parts, standard, options, jobs, scheduler))
+        return
+    from fairsmooth.cli.output import messages
+    from fairsmooth.cli.reading import opened
     from fairsmooth.tables import TableModel
 
     loaded = None if path is None else TableModel.load(path)
     text = [] if loaded is None else loaded.text_columns
-    table, notes = read(table_path, text=text, sep=sep, decimal=decimal, encoding=encoding)
+    how: dict[str, Any] = {"text": text, "sep": sep, "decimal": decimal, "encoding": encoding}
+    table, notes = opened(table_path, whole=_why_whole(loaded, standard), **how)
 
     def decided() -> "DecidedRows":
         return decided_rows(
@@ -104,13 +125,7 @@ def command(
         else:
             rows = None if standard is None else decided()
             done = _of_a_model(loaded, table, rows, standard, unknown=unknown, strict=strict)
-    measured = [] if limits is None else gate(done.audit, limits)
-    print_notes([*notes, *done.notes])
-    title = f"Audit of {scores if path is None else path.name} on {table_path.name}"
-    _write(done, report, csv, title=title)
-    _print(done, measured, time.perf_counter() - began, json_output)
-    if not all(one.holds for one in measured):
-        raise typer.Exit(1)
+    outcome.finish(done, notes)
 
 
 @dataclass(frozen=True)
@@ -122,23 +137,84 @@ class _Done:
     standard: "BiasAudit | None" = None
 
 
+@dataclass(frozen=True)
+class _Outcome:
+    """What becomes of an audit: compared, written, printed."""
+
+    limits: "Limits | None"
+    report: Path | None
+    csv: Path | None
+    title: str
+    began: float
+    json_output: bool
+
+    def finish(self, done: _Done, notes: Sequence[str] = ()) -> None:
+        """Say it all; the exit code is 1 if a limit is broken."""
+        from fairsmooth.cli.output import print_notes
+
+        measured = [] if self.limits is None else gate(done.audit, self.limits)
+        print_notes([*notes, *done.notes])
+        _write(done, self.report, self.csv, title=self.title)
+        _print(done, measured, time.perf_counter() - self.began, self.json_output)
+        if not all(one.holds for one in measured):
+            raise typer.Exit(1)
+
+
+def _of_parts(
+    path: Path | None,
+    table: Path,
+    parts: Path | None,
+    standard: str | None,
+    options: dict[str, Any],
+    jobs: int,
+    scheduler: str | None,
+) -> _Done:
+    assert parts is not None  # or there would be none
+    if path is None or standard is not None:
+        raise InputError(
+            "Expected a model, and no --standard, with --parts, got "
+            + ("--scores." if path is None else "--standard.")
+        )
+    model, found, notes = audit_by_parts(
+        path, table, parts, options, jobs=jobs, scheduler=scheduler
+    )
+    return _Done(found, notes, model.describe(), model)
+
+
 def _of_a_model(
     model: "TableModel",
-    table: "pd.DataFrame",
+    table: "pd.DataFrame | StoredTable",
     rows: "DecidedRows | None",
     standard: str | None,
     *,
     unknown: str | None,
     strict: bool,
 ) -> _Done:
+    from fairsmooth.data.files.stored import StoredTable
     from fairsmooth.tables.any_system import standard_table
+    from fairsmooth.tables.stored_auditing import audited_stored
 
-    audited = model.audited(table, unknown=unknown, strict=strict)
+    how: dict[str, Any] = {"unknown": unknown, "strict": strict}
+    if isinstance(table, StoredTable):
+        audited = audited_stored(model, table, **how)
+    else:
+        audited = model.audited(table, **how)
     result = audited.audit(model.classifier, shift=True)
     asked = None
     if rows is not None and standard is not None:
         asked = standard_table(standard, rows, by_scores=False)
-    return _Done(result, [*audited.notes], model.describe(), model, asked)
+    return _Done(result, [*audited.notes, *audited.shift_notes], model.describe(), model, asked)
+
+
+def _why_whole(model: "TableModel | None", standard: str | None) -> str | None:
+    """Say why an audit needs its table in memory, or None where it does not."""
+    from fairsmooth.tables.stored_auditing import can_audit_stored
+
+    if standard is not None:
+        return "the table of a standard is made of all rows"
+    if model is None or can_audit_stored(model):
+        return None
+    return "forecasts and crossed columns spell the rows out"
 
 
 def _of_a_column(

@@ -61,6 +61,7 @@ def _write(fitted: "Fitted", folder: Path, *, title: str) -> None:
 
     ensure_folder(folder)
     fitted.model.save(folder / "model.safetensors")
+    assert fitted.test is not None  # the table was in memory
     write_chunks(folder / "test.csv", [fitted.test])
     page = render_report(
         title,

@@ -28,6 +28,7 @@ from fairsmooth.exceptions import InputError
 if TYPE_CHECKING:
     import pandas as pd
 
+    from fairsmooth.data.files.stored import StoredTable
     from fairsmooth.guarantees import GapGuarantee, Limits
     from fairsmooth.guarantees.claims import Shift
     from fairsmooth.tables import TableModel
@@ -115,7 +116,7 @@ class SafetyRows:
     """Rows that a guarantee is tested on, and whose decisions they hold."""
 
     rows: "DecidedRows"
-    table: "pd.DataFrame"
+    table: "pd.DataFrame | StoredTable"
     model: "TableModel | None"
     facts: dict[str, Any]
 
@@ -132,13 +133,13 @@ class SafetyRows:
     ) -> "SafetyRows":
         """Read the rows and decide them by the model, or take the decisions of a column."""
         from fairsmooth.cli.output import print_notes
-        from fairsmooth.cli.reading import read
+        from fairsmooth.cli.reading import opened
         from fairsmooth.persistence import file_digest
         from fairsmooth.tables import TableModel
 
         model = None if path is None else TableModel.load(path)
         text = () if model is None else model.text_columns
-        table, notes = read(table_path, text=text, **how)
+        table, notes = opened(table_path, text=text, **how)
         rows = decided_rows(model, table, scores=scores, unknown=unknown, **named)
         print_notes([*notes, *rows.notes])
         known = None if model is None else model.provenance

@@ -44,6 +44,11 @@ Columns = Annotated[
         help="auto, binned, standardised, crossed (products too), forecasts or label-forecast.",
     ),
 ]
+Scheduler = Annotated[
+    str | None,
+    typer.Option("--scheduler", help="Address of a Dask scheduler whose workers do the jobs."),
+]
+Jobs = Annotated[int, typer.Option("--jobs", min=1, help="Processes that work on parts.")]
 TestSize = Annotated[float, typer.Option("--test-size", help="Share of rows held out.")]
 Seed = Annotated[
     int,

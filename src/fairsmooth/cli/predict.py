@@ -6,7 +6,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fairsmooth.cli.options import Data, Decimal, Encoding, Model, Separator, Strict, Unknown
+from fairsmooth.cli.options import (
+    Data,
+    Decimal,
+    Encoding,
+    Jobs,
+    Model,
+    Scheduler,
+    Separator,
+    Strict,
+    Unknown,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -19,7 +29,7 @@ NAME = "predict"
 def command(
     model: Model,
     data: Data,
-    output: Annotated[Path, typer.Option("-o", "--output", help="Table to write.")],
+    output: Annotated[Path, typer.Option("-o", "--output", help="Table to write, or folder.")],
     keep: Annotated[
         list[str] | None, typer.Option("--keep", help="Column to carry along; repeatable.")
     ] = None,
@@ -31,15 +41,24 @@ def command(
     decimal: Decimal = None,
     encoding: Encoding = None,
     strict: Strict = False,
+    jobs: Jobs = 1,
+    scheduler: Scheduler = None,
 ) -> None:
     """Predict every row of a table; the sensitive columns are not needed.
 
-    A row that cannot be scored gets an empty score, and a column "reason" says why.
+    A row that cannot be scored gets an empty score, and a column "reason" says why. Of a folder
+    of Parquet files, an output without an ending is a folder with one file for each of them:
+    run again, it does what is missing.
     """
+    from fairsmooth.cli.by_parts import predict_by_parts, wants_parts
     from fairsmooth.cli.output import print_notes, progress, say
     from fairsmooth.cli.reading import guesses
     from fairsmooth.cli.targets import require_target
 
+    scoring = {"keep": keep or [], "threshold": threshold, "unknown": unknown, "strict": strict}
+    if wants_parts(data, output, jobs=jobs, scheduler=scheduler):
+        predict_by_parts(model, data, output, scoring, jobs=jobs, scheduler=scheduler)
+        return
     require_target(output, inputs=[data, model])
     from fairsmooth.data.files import count_rows, write_chunks
     from fairsmooth.data.files.writing import output_kind
@@ -49,9 +68,7 @@ def command(
     loaded = TableModel.load(model)
     options = {"sep": sep, "decimal": decimal, "encoding": encoding}
     notes = guesses(data, **options)
-    work = _Work(loaded, data, options, {
-        "keep": keep or (), "threshold": threshold, "unknown": unknown, "strict": strict,
-    })  # fmt: skip
+    work = _Work(loaded, data, options, scoring)
     with progress("counting") as update:
         total = count_rows(data, **options)
         update(total=total, description="predicting")

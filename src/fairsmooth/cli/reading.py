@@ -9,6 +9,7 @@ from fairsmooth.cli.output import progress
 if TYPE_CHECKING:
     import pandas as pd
 
+    from fairsmooth.data.files.stored import StoredTable
     from fairsmooth.data.roles import Roles
 
 
@@ -21,13 +22,57 @@ def read(path: Path, *, text: Sequence[str] = (), **how: Any) -> "tuple[pd.DataF
         return read_table(path, text=text, **how), notes
 
 
+# Rows times columns from which on a Parquet file stays where it is: in memory, and coded, it
+# would take a gigabyte and more.
+STORED_VALUES = 2**24
+
+
+def opened(
+    path: Path, *, whole: str | None = None, text: Sequence[str] = (), **how: Any
+) -> "tuple[pd.DataFrame | StoredTable, list[str]]":
+    """Open a table: a folder of Parquet files, or a large one, stays in its files.
+
+    ``whole`` says why the table must be in memory all the same, if it must.
+    """
+    if not stays_stored(path):
+        return read(path, text=text, **how)
+    from fairsmooth.data.files.stored import StoredTable
+
+    table = StoredTable.at(path, text=text)
+    if whole is not None:
+        found, notes = read(path, text=text, **how)
+        return found, [*notes, f"{path.name} is read into memory as a whole: {whole}."]
+    told = f"{path.name} stays in its files: {len(table):,} rows are read in pieces."
+    return table, [*guesses(path, **how), told]
+
+
+def stays_stored(path: Path) -> bool:
+    """Tell whether a table is read in pieces: any folder, and large Parquet files."""
+    from fairsmooth.data.files.format import file_kind
+    from fairsmooth.data.files.parquet import Parquet
+
+    if file_kind(path) != "parquet":
+        return False
+    if path.is_dir():
+        return True
+    table = Parquet(path)
+    return table.n_rows * len(table.names) >= STORED_VALUES
+
+
 def guesses(path: Path, **how: Any) -> list[str]:
     """Say how a file is read, where that was guessed from a sample and is out of the ordinary."""
     from fairsmooth.data.files import describe_format
+    from fairsmooth.data.files.parquet import others_in
 
     found = describe_format(path, **how)
     told = found.sniffed and not found.ordinary
-    return [f"{path.name} is read as {found}."] if told else []
+    notes = [f"{path.name} is read as {found}."] if told else []
+    if others := others_in(path):
+        notes.append(
+            f"{len(others)} files in {path.name} are not Parquet and no part of the table: "
+            f"{', '.join(others[:3])}{', …' if len(others) > 3 else ''}."
+        )
+    return notes
 
 
 def roles_of(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from fairsmooth import _validate
+from fairsmooth.cli.options import Scheduler
 from fairsmooth.cli.output import messages, print_json, progress, results
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ def command(
         list[str] | None,
         typer.Option("--only", help="Only this dataset, attribute, case or encoding; repeatable."),
     ] = None,
+    scheduler: Scheduler = None,
     out: Annotated[Path, typer.Option("--out", help="Folder for records and pages.")] = Path(
         "out/reproduce"
     ),
@@ -60,7 +62,7 @@ def command(
     )
     selection.check()
     store = Store(out)
-    _run(chosen, budget, store, selection=selection, jobs=jobs)
+    _run(chosen, budget, store, selection=selection, jobs=jobs, scheduler=scheduler)
     summary = write_reproduction(
         out,
         chosen,
@@ -92,10 +94,12 @@ def _run(
     *,
     selection: "Selection",
     jobs: int,
+    scheduler: str | None,
 ) -> None:
+    from fairsmooth.distributed.cluster import on_cluster
     from fairsmooth.experiments import run_experiments
 
-    with progress("planning") as update:
+    with on_cluster(scheduler) as workers, progress("planning") as update:
 
         def show(state: "Progress") -> None:
             update(
@@ -104,7 +108,8 @@ def _run(
                 description=f"{_time_left(state.seconds_left)} {state.label}",
             )
 
-        run_experiments(chosen, budget, store, selection=selection, n_jobs=jobs, report=show)
+        how: Any = {"n_jobs": workers or jobs, "on_cluster": workers is not None, "report": show}
+        run_experiments(chosen, budget, store, selection=selection, **how)
 
 
 def _time_left(seconds: float | None) -> str:

@@ -35,6 +35,12 @@ def require_folder(folder: Path, names: Iterable[str], *, inputs: Iterable[Path]
     The folder itself is made when there is something to write.
     """
     inputs = list(inputs)
+    for source in inputs:
+        if source.is_dir() and (same_file(folder, source) or _inside(folder, source)):
+            raise InputError(
+                f"Expected a folder to write outside the input, got {folder} in {source}. "
+                "What is written there would be read as a part of the table."
+            )
     if folder.is_dir():
         for name in names:
             require_target(folder / name, inputs=inputs)

@@ -1,7 +1,7 @@
 """``fairsmooth train``: a certified model from a table."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -103,13 +103,35 @@ def command(
     decimal: Decimal = None,
     encoding: Encoding = None,
     strict: Strict = False,
+    apart: Annotated[
+        bool,
+        typer.Option(
+            "--apart",
+            help="With torchrun: every rank has rows of its own, which do not leave it.",
+        ),
+    ] = False,
+    encoder: Annotated[
+        Path | None,
+        typer.Option(
+            "--encoder", help="With torchrun: what columns become, from a model file or JSON."
+        ),
+    ] = None,
+    resume: Annotated[
+        bool,
+        typer.Option("--resume", help="Go on with a training that was ended before its end."),
+    ] = False,
     json_output: Json = False,
 ) -> None:
     """Train, certify and audit a classifier on a table, and write it to one file.
 
     With --guarantee-dp, --guarantee-eo or --min-ratio the held-out rows are safety rows: a model is
-    written only if they guarantee the limits; otherwise the exit code is 3.
+    written only if they guarantee the limits; otherwise the exit code is 3. Started by torchrun,
+    every rank reads its share of the rows; with {rank} in the name, a file of its own.
+
+    A folder of Parquet files, or a large one, stays in its files, and the training is kept beside
+    the model until that is written: --resume goes on after the last step.
     """
+    from fairsmooth.cli.launched import of_ranks
     from fairsmooth.cli.targets import require_target
 
     wanted = Wanted.of(guarantee_dp, guarantee_eo, min_ratio, confidence, shift, aim)
@@ -118,10 +140,11 @@ def command(
     widths = parse_widths(hidden)
     decided_above = parse_threshold(threshold, guaranteed=wanted.limits is not None)
     require_target(output, inputs=[data])
+    shared = of_ranks(apart, encoder, wanted=wanted.limits, parity=fairness["parity"],
+                      columns=columns, threshold=decided_above, resume=resume)  # fmt: skip
     # What is wrong with the options is said before torch is loaded.
-    from fairsmooth.cli.output import say
-    from fairsmooth.cli.reading import read, roles_of
-    from fairsmooth.cli.training import print_fitted, train
+    from fairsmooth.cli.reading import roles_of
+    from fairsmooth.cli.training import train_and_write
     from fairsmooth.estimator import FairSmoothClassifier
 
     classifier = FairSmoothClassifier(
@@ -138,9 +161,13 @@ def command(
     roles = roles_of(
         label, sensitive, positive, drop, ids, include_sensitive=include_sensitive, unknown=unknown
     )
-    table, notes = read(data, sep=sep, decimal=decimal, encoding=encoding)
-    how = {"columns": columns, "test_size": test_size, "seed": seed, "strict": strict}
-    fitted = train(table, roles, classifier, wanted=wanted, **how)
-    fitted.model.save(output)
-    print_fitted(fitted, json_output, notes=notes)
-    say(f"Wrote {output}.")
+    reading: dict[str, Any] = {"sep": sep, "decimal": decimal, "encoding": encoding}
+    how: dict[str, Any] = {"columns": columns, "test_size": test_size, "seed": seed}
+    how["strict"] = strict
+    if shared is not None:
+        shared(data, output, roles, classifier, reading=reading, json_output=json_output, **how)
+        return
+    train_and_write(
+        data, output, roles, classifier, wanted=wanted, resume=resume, reading=reading,
+        json_output=json_output, **how,
+    )  # fmt: skip

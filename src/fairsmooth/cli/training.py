@@ -1,6 +1,7 @@
 """What ``train`` and ``demo`` share: a bar while it runs, then certificate and audit."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -16,19 +17,24 @@ from fairsmooth.cli.output import (
     progress,
     say,
 )
+from fairsmooth.cli.reading import opened
+from fairsmooth.data.files.stored import StoredTable
 from fairsmooth.data.roles import Roles
 from fairsmooth.estimator import FairSmoothClassifier
-from fairsmooth.exceptions import NoGuarantee
+from fairsmooth.exceptions import InputError, NoGuarantee
+from fairsmooth.tables.checkpoint import Checkpoint
 from fairsmooth.tables.fitting import Fitted, fit_table
 from fairsmooth.tables.guaranteed import fit_guaranteed
+from fairsmooth.tables.stored_fitting import can_stay_stored, fit_stored
 
 
 def train(
-    table: pd.DataFrame,
+    table: pd.DataFrame | StoredTable,
     roles: Roles,
     classifier: FairSmoothClassifier,
     *,
     wanted: Wanted = Wanted(),  # noqa: B008 - frozen
+    checkpoint: Checkpoint | None = None,
     **options: Any,
 ) -> Fitted:
     """Run a training while a bar on standard error tells how far it is.
@@ -37,10 +43,21 @@ def train(
     """
     with progress("learning the columns", total=classifier.max_iter) as update:
         classifier.callback = lambda record: update(completed=record.step)
-        how = {"classifier": classifier, "step": lambda text: update(description=text), **options}
+
+        def step(text: str) -> None:
+            total = classifier.max_iter if text == "training" else None
+            update(description=text, completed=0, total=total)
+
+        how = {"classifier": classifier, "step": step, **options}
         try:
-            if wanted.limits is None:
-                fitted = fit_table(table, roles, **how)
+            if isinstance(table, StoredTable):
+
+                def coded(rows: int) -> None:
+                    update(description="coding the rows", completed=rows, total=len(table))
+
+                fitted = fit_stored(table, roles, checkpoint=checkpoint, done=coded, **how)
+            elif wanted.limits is None:
+                fitted = fit_table(table, roles, checkpoint=checkpoint, **how)
             else:
                 how |= {"shift": wanted.shift, "aim": wanted.aim, "tell": say}
                 fitted = fit_guaranteed(table, roles, wanted.limits, **how)
@@ -49,6 +66,59 @@ def train(
             raise typer.Exit(3) from error
         classifier.callback = None
     return fitted
+
+
+def why_whole(wanted: Wanted, classifier: FairSmoothClassifier, columns: str) -> str | None:
+    """Say why a training needs its table in memory, or None where it does not."""
+    if wanted.limits is not None:
+        return "a training to a guarantee goes over its rows many times"
+    if not can_stay_stored(columns, classifier):
+        return "forecasts, crossed columns and limits on decisions spell the rows out"
+    return None
+
+
+def kept_beside(
+    output: Path, *, resume: bool, wanted: Wanted, table: pd.DataFrame | StoredTable
+) -> Checkpoint | None:
+    """Return where the training is kept, if it is: of a stored table always, else on request."""
+    if resume and wanted.limits is not None:
+        raise InputError(
+            "Expected --resume for one training, got it with a guarantee, which takes many. "
+            "Leave it out: the choice among them is made anew."
+        )
+    if not (resume or isinstance(table, StoredTable)):
+        return None
+    found = Checkpoint.beside(output, resume=resume)
+    if resume and not found.folder.exists():
+        say(f"No checkpoint at {found.folder}: training begins anew.")
+    elif found.folder.exists() and not resume:
+        say(f"Training begins anew; the checkpoint at {found.folder} needed --resume to go on.")
+    return found
+
+
+def train_and_write(
+    data: Path,
+    output: Path,
+    roles: Roles,
+    classifier: FairSmoothClassifier,
+    *,
+    wanted: Wanted,
+    resume: bool,
+    reading: dict[str, Any],
+    json_output: bool,
+    columns: str,
+    **how: Any,
+) -> None:
+    """Read a table, or leave it in its files, train on it, write the model and print it."""
+    table, notes = opened(data, whole=why_whole(wanted, classifier, columns), **reading)
+    kept = kept_beside(output, resume=resume, wanted=wanted, table=table)
+    how |= {"columns": columns, "checkpoint": kept}
+    fitted = train(table, roles, classifier, wanted=wanted, **how)
+    fitted.model.save(output)
+    if kept is not None:
+        kept.remove()
+    print_fitted(fitted, json_output, notes=notes)
+    say(f"Wrote {output}.")
 
 
 def print_fitted(fitted: Fitted, json_output: bool, *, notes: Sequence[str] = ()) -> None:

@@ -16,6 +16,7 @@ from fairsmooth.cli.options import (
     Json,
     Label,
     Positive,
+    Scheduler,
     Seed,
     Sensitive,
     Separator,
@@ -79,6 +80,7 @@ def command(
         bool, typer.Option("--with-peers", help="Show fairlearn's reductions beside the front.")
     ] = False,
     jobs: Annotated[int, typer.Option("--jobs", min=1, help="Processes.")] = 1,
+    scheduler: Scheduler = None,
     test_size: TestSize = 0.3,
     seed: Seed = 0,
     sep: Separator = None,
@@ -112,6 +114,7 @@ def command(
         limits=SearchLimits(max_dp, max_eo, max_epsilon),
         space=SearchSpace(hidden_layer_sizes=(widths,)),
         n_jobs=jobs,
+        scheduler=scheduler,
         storage=folder / RECORDS,
         columns=tuple(name.strip() for name in columns.split(",")),
         test_size=test_size,
@@ -131,13 +134,21 @@ def command(
 
 
 def _search(
-    table: "pd.DataFrame", roles: Any, *, n_trials: int, with_peers: bool, **options: Any
+    table: "pd.DataFrame",
+    roles: Any,
+    *,
+    n_trials: int,
+    n_jobs: int,
+    scheduler: str | None,
+    with_peers: bool,
+    **options: Any,
 ) -> "Searched":
     """Search while a bar tells how many trials, then how many peers, are done."""
     from fairsmooth.cli.output import progress
+    from fairsmooth.distributed.cluster import on_cluster
     from fairsmooth.tables.searching import search_table
 
-    with progress("trials", total=n_trials) as update:
+    with on_cluster(scheduler) as workers, progress("trials", total=n_trials) as update:
 
         def peers_done(done: int, of: int) -> None:
             update(description="peers", completed=done, total=of)
@@ -146,6 +157,7 @@ def _search(
             table,
             roles,
             n_trials=n_trials,
+            n_jobs=workers or n_jobs,
             callback=lambda finished: update(completed=finished),
             with_peers=peers_done if with_peers else False,
             **options,

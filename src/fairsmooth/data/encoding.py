@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 from fairsmooth import _validate
 from fairsmooth._types import Floats
 from fairsmooth.core.rows import CodedRows
-from fairsmooth.data.columns import RULES, Categories, DatePart, Rule
+from fairsmooth.data.columns import Categories, Rule
 from fairsmooth.data.columns.coding import CodedWriter, void_rows
 from fairsmooth.data.columns.faults import Fault, refusal, told, unscorable
-from fairsmooth.data.columns.learning import Settings, learn_column
+from fairsmooth.data.columns.learning import Learned, Settings, learn_column
+from fairsmooth.data.columns.written import read_rule, rule_key
 from fairsmooth.data.frames import as_frame, like, refuse_repeats
 from fairsmooth.exceptions import InputError
 
@@ -116,27 +117,30 @@ class TableEncoder:
             _validate.known_column(name, known, where="the table")
         if table.empty:
             raise InputError(f"Expected a table with rows and columns, got shape {table.shape}.")
-        how = Settings(numeric, n_bins, max_categories)
-        learned = [learn_column(name, table[name], how) for name in names]
-        rules = tuple(rule for found, _ in learned for rule in found)
-        notes = tuple(note for _, note in learned if note is not None)
+        return settings.with_columns(settings.learn_column(name, table[name]) for name in names)
+
+    def learn_column(self, name: str, column: pd.Series) -> Learned:
+        """Learn the rules of one column with the settings of this encoder."""
+        how = Settings(self.numeric, self.n_bins, self.max_categories)
+        return learn_column(name, column, how)
+
+    def with_columns(self, learned: Iterable[Learned]) -> "TableEncoder":
+        """Return an encoder with these settings and what was learned column by column."""
+        found = list(learned)
+        rules = tuple(rule for some, _ in found for rule in some)
+        notes = tuple(note for _, note in found if note is not None)
         if not rules:
             raise InputError(
                 "Expected a column with more than one value, found none."
                 + "".join(f" {note}" for note in notes[:3])
             )
         refuse_repeats([name for rule in rules for name in rule.feature_names])
-        return cls(rules, numeric, n_bins, max_categories, unknown, notes)
+        return replace(self, rules=rules, notes=notes)
 
     def relearn(self, frame: Any) -> "TableEncoder":
         """Learn new rules from another table with the settings of this encoder."""
-        return type(self).learn(
-            frame,
-            numeric=self.numeric,
-            n_bins=self.n_bins,
-            max_categories=self.max_categories,
-            unknown=self.unknown,
-        )
+        names = ("numeric", "n_bins", "max_categories", "unknown")
+        return type(self).learn(frame, **{name: getattr(self, name) for name in names})
 
     @property
     def columns(self) -> list[str]:
@@ -253,13 +257,13 @@ class TableEncoder:
             If anything is absent, of the wrong type or inconsistent.
         """
         try:
-            rules = tuple(_read_rule(rule) for rule in plain["columns"])
+            rules = tuple(read_rule(rule) for rule in plain["columns"])
             settings = (plain[name] for name in ("numeric", "n_bins", "max_categories", "unknown"))
             encoder = cls(rules, *settings)
             encoder._check()
             if not rules:
                 raise ValueError("no columns")
-            refuse_repeats([_key(rule) for rule in rules])
+            refuse_repeats([rule_key(rule) for rule in rules])
             refuse_repeats(encoder.feature_names)
         except (KeyError, TypeError, ValueError) as error:
             reason = f"no entry {error}" if isinstance(error, KeyError) else str(error).rstrip(".")
@@ -276,16 +280,6 @@ class TableEncoder:
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int) or value < 2:
                 raise InputError(f"Expected {name} to be an integer >= 2, got {name}={value!r}.")
-
-
-def _read_rule(plain: Mapping[str, Any]) -> Rule:
-    _validate.one_of(RULES, kind=plain["kind"])
-    return RULES[plain["kind"]].from_dict(plain)
-
-
-def _key(rule: Rule) -> str:
-    """Tell apart rules of one column: only those for parts of a date may share it."""
-    return f"{rule.name} {rule.part}" if isinstance(rule, DatePart) else rule.name
 
 
 def by_name(encoder: TableEncoder, frame: Any) -> dict[str, Any]:

@@ -185,13 +185,27 @@ def table_digest(frame: pd.DataFrame) -> str:
     rows came from; whole numbers and decimals are one kind.
     """
     normal = as_frame(frame)
-    sha = hashlib.sha256(f"{len(normal)}".encode())
+    sha = ColumnDigest(len(normal))
     for name in normal.columns:
-        column = normal[name]
-        kind = kind_of(column)
-        sha.update(json.dumps([name, kind]).encode())
-        sha.update(_contents(name, column, kind))
+        sha.update(name, normal[name])
     return sha.hexdigest()
+
+
+class ColumnDigest:
+    """The digest of a table whose columns come one at a time, in order and in normal form."""
+
+    def __init__(self, n_rows: int) -> None:
+        self._sha = hashlib.sha256(f"{n_rows}".encode())
+
+    def update(self, name: str, column: pd.Series) -> None:
+        """Take the next column into account."""
+        kind = kind_of(column)
+        self._sha.update(json.dumps([name, kind]).encode())
+        self._sha.update(_contents(name, column, kind))
+
+    def hexdigest(self) -> str:
+        """Return the SHA-256."""
+        return self._sha.hexdigest()
 
 
 def _contents(name: str, column: pd.Series, kind: str) -> bytes:

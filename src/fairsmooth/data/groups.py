@@ -107,13 +107,18 @@ def _normal(label: Hashable) -> Hashable:
 
 def require_trainable(groups: Groups, y: NDArray[np.integer[Any]]) -> None:
     """Refuse groups that cannot carry a classifier of their own: fewer than two, or one class."""
-    if len(groups.labels) < 2:
+    positives = np.bincount(groups.codes, weights=y, minlength=len(groups.labels))
+    require_counts(groups.labels, groups.counts, positives)
+
+
+def require_counts(labels: tuple[Hashable, ...], counts: Any, positives: Any) -> None:
+    """Refuse groups by how many rows, and how many positive ones, each has."""
+    if len(labels) < 2:
         raise GroupError(
-            f"Expected at least 2 groups in sensitive_features, got 1 ({groups.labels[0]!r}). "
+            f"Expected at least 2 groups in sensitive_features, got 1 ({labels[0]!r}). "
             "With one group there is nothing to certify."
         )
-    positives = np.bincount(groups.codes, weights=y, minlength=len(groups.labels))
-    for label, count, positive in zip(groups.labels, groups.counts, positives, strict=True):
+    for label, count, positive in zip(labels, counts, positives, strict=True):
         if count < 2 or positive in (0, count):
             what = "too few rows" if count < 2 else "one class only"
             raise GroupError(
@@ -127,8 +132,18 @@ def _factorize(frame: pd.DataFrame) -> tuple[NDArray[np.intp], list[Hashable]]:
     if frame.shape[1] == 1:  # several times faster than going through combinations
         codes, values = pd.factorize(frame.iloc[:, 0])
         return codes, [_plain(value) for value in values]
-    codes, combinations = pd.factorize(pd.MultiIndex.from_frame(frame))
-    return codes, [tuple(_plain(value) for value in combination) for combination in combinations]
+    # Combinations by number: a tuple for every row would be most of the memory.
+    numbers, columns = np.zeros(len(frame), dtype=np.int64), []
+    for position in range(frame.shape[1]):
+        codes, values = pd.factorize(frame.iloc[:, position])
+        columns.append([_plain(value) for value in values])
+        numbers = numbers * len(values) + codes
+    codes, found = pd.factorize(numbers)
+    sizes = [len(values) for values in columns]
+    places = zip(*np.unravel_index(found, sizes), strict=True) if len(found) else []
+    return codes, [
+        tuple(values[place] for values, place in zip(columns, each, strict=True)) for each in places
+    ]
 
 
 def _as_frame(sensitive_features: Any) -> pd.DataFrame:

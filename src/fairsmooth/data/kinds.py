@@ -1,6 +1,8 @@
 """Which kind of values a column holds, decided over all its rows."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import pandas as pd
 import pyarrow as pa
@@ -22,6 +24,8 @@ from fairsmooth.exceptions import InputError
 
 # In the order of preference: whole numbers are numbers too.
 _KINDS = ("boolean", "integer", "float", "date", "other")
+# What is so for a column if it is so for one of its rows.
+_ANY_ROW = ("missing", "values", "placeholders", "inexact")
 
 
 @dataclass
@@ -108,6 +112,20 @@ class Profile:
         infinite = values.filter(pc.and_not(pc.is_inf(numbers), named))
         if self.too_large is None and len(infinite):
             self.too_large = infinite[0].as_py()
+
+    def told(self) -> dict[str, Any]:
+        """Return what the rows said, as plain data, for whoever has the other rows."""
+        kinds = [kind for kind in _KINDS if kind in self.kinds]
+        return {"kinds": kinds, "too_large": self.too_large} | {
+            name: getattr(self, name) for name in _ANY_ROW
+        }
+
+    def hear(self, told: Mapping[str, Any]) -> None:
+        """Take into account what rows elsewhere said."""
+        self.kinds &= {*told["kinds"]}
+        self.too_large = self.too_large or told["too_large"]
+        for name in _ANY_ROW:
+            setattr(self, name, bool(getattr(self, name) or told[name]))
 
     def decide(self) -> ColumnType:
         """Return what the column is, now that all rows were seen."""

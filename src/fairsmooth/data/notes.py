@@ -14,20 +14,29 @@ FEW_ROWS = 100
 FEW_PER_CELL = 20
 _MOSTLY = 0.9
 _SHOWN = 3
+# A column with more values than this is no copy of a label; the first rows mostly tell.
+_MANY, _FIRST = 1000, 100_000
 
 
 def sanity_notes(table: pd.DataFrame, roles: Roles) -> list[str]:
     """Return all notes on a table in normal form whose rows have label and groups."""
     skipped = set(not_features(table, roles))
     features = [name for name in table.columns if name not in skipped]
+    return [
+        *role_notes(table, roles),
+        *(note for name in features for note in identifier(name, table[name])),
+        *(note for name in features for note in mostly_numbers(name, table[name])),
+        *(note for name in features for note in copies(name, table, roles)),
+    ]
+
+
+def role_notes(table: pd.DataFrame, roles: Roles) -> list[str]:
+    """Return the notes on label and sensitive columns."""
     parts = [roles.label, *roles.sensitive]
     return [
         *many_groups(table, roles),
         *few_rows(table, roles),
         *(note for name in parts for note in spelling_variants(name, table[name])),
-        *(note for name in features for note in identifier(name, table[name])),
-        *(note for name in features for note in mostly_numbers(name, table[name])),
-        *(note for name in features for note in copies(name, table, roles)),
     ]
 
 
@@ -77,7 +86,8 @@ def spelling_variants(name: str, column: pd.Series) -> list[str]:
 def identifier(name: str, column: pd.Series) -> list[str]:
     """Note a feature whose values are all different texts or whole numbers."""
     known = column.dropna()
-    if len(known) < FEW_PER_CELL or known.nunique() < len(known):
+    first = known.iloc[:_FIRST]
+    if len(known) < FEW_PER_CELL or first.nunique() < len(first) or known.nunique() < len(known):
         return []
     if kind_of(column) == "number":
         values = numbers(name, known).values
@@ -92,7 +102,11 @@ def mostly_numbers(name: str, column: pd.Series) -> list[str]:
     """Note a feature that is text because of a few of its values."""
     if kind_of(column) != "text" or isinstance(column.dtype, pd.CategoricalDtype):
         return []
-    _, texts = normal_codes(name, column)
+    return mostly_number_texts(name, normal_codes(name, column)[1])
+
+
+def mostly_number_texts(name: str, texts: list[str]) -> list[str]:
+    """Note the same of a column that has these texts, whatever its type."""
     read = numbers(name, pd.Series(texts, dtype=object))
     codes = [text for text in texts if text[:1] == "0" and text[1:2].isdecimal()]
     if codes or len(texts) < 10 or read.wrong.mean() > 1 - _MOSTLY:
@@ -119,7 +133,7 @@ def copies(name: str, table: pd.DataFrame, roles: Roles) -> list[str]:
 
 
 def _one_to_one(name: str, column: pd.Series, other: str, target: pd.Series) -> bool:
-    if column.nunique(dropna=False) > 1000:
+    if any(part.nunique(dropna=False) > _MANY for part in (column.iloc[:_FIRST], column)):
         return False
     first, _ = normal_codes(name, column)
     second, _ = normal_codes(other, target)

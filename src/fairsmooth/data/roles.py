@@ -1,6 +1,6 @@
 """Which column of a table plays which part: label, sensitive, identifiers, features."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -127,6 +127,12 @@ def label_codes(column: pd.Series, roles: Roles) -> tuple[NDArray[np.int64], tup
             f"Expected a label in every row of {roles.label!r}, got {missing} missing. "
             "Drop those rows."
         )
+    negative, positive = label_pair(texts, roles)
+    return (codes == texts.index(positive)).astype(np.int64), (negative, positive)
+
+
+def label_pair(texts: Collection[str], roles: Roles) -> tuple[str, str]:
+    """Return the negative and the positive one of the texts that labels have."""
     values = sorted(texts)
     if len(values) != 2:
         shown = ", ".join(map(repr, values[:5])) + (", …" if len(values) > 5 else "")
@@ -134,8 +140,7 @@ def label_codes(column: pd.Series, roles: Roles) -> tuple[NDArray[np.int64], tup
             f"Expected a label with 2 values in {roles.label!r}, got {len(values)}: {shown}."
         )
     positive = _positive(values, roles)
-    negative = values[1 - values.index(positive)]
-    return (codes == texts.index(positive)).astype(np.int64), (negative, positive)
+    return values[1 - values.index(positive)], positive
 
 
 def _positive(values: Sequence[str], roles: Roles) -> str:
@@ -169,7 +174,7 @@ def known_label_codes(column: pd.Series, notes: Mapping[str, Any]) -> NDArray[np
     return np.array([*(text == positive for text in texts), False])[codes].astype(np.int64)
 
 
-def require_columns(table: pd.DataFrame, roles: Roles) -> None:
+def require_columns(table: Any, roles: Roles) -> None:
     """Refuse a table that lacks a column named, or one that plays two parts at once."""
     sensitive, _ = parse_bands(roles.sensitive, list(table.columns))
     for column in (roles.label, *sensitive, *roles.drop, *roles.ids):
@@ -182,7 +187,7 @@ def require_columns(table: pd.DataFrame, roles: Roles) -> None:
         raise InputError(f"Expected every sensitive column once, got {list(sensitive)}.")
 
 
-def not_features(table: pd.DataFrame, roles: Roles) -> list[str]:
+def not_features(table: Any, roles: Roles) -> list[str]:
     """Return the columns that prediction must not see."""
     named, _ = parse_bands(roles.sensitive, list(table.columns))
     sensitive: Sequence[str] = () if roles.include_sensitive else named

@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fairsmooth.core.ranks import ALONE, Ranks
+
 Rows = NDArray[np.intp]
 Permute = Callable[[int], NDArray[np.integer[Any]]]
 """From a number of rows to a random order of them: ``numpy.random.Generator.permutation``."""
@@ -21,6 +23,7 @@ def hold_out(
     *,
     permute: Permute,
     whole: Callable[[float], int] = round,
+    ranks: Ranks = ALONE,
 ) -> tuple[Rows, Rows]:
     """Set aside a share of every cell, chosen at random.
 
@@ -37,6 +40,9 @@ def hold_out(
         Where the choice comes from; called once per cell, in their order.
     whole : callable
         Makes a number of rows of a product: ``round``, or ``int`` to round down.
+    ranks : Ranks
+        Who holds the rows. With several, those of one after those of another are split as if
+        they were in one place.
 
     Returns
     -------
@@ -52,9 +58,13 @@ def hold_out(
     """
     held = np.zeros(len(cells), dtype=bool)
     by_cell = np.argsort(cells, kind="stable")
-    for rows in np.split(by_cell, np.cumsum(np.bincount(cells))[:-1]):
-        count = max(0, min(len(rows) - 1, whole(share * len(rows))))
-        held[rows[permute(len(rows))[:count]]] = True
+    n_cells = max(ranks.gather(int(cells.max(initial=-1)) + 1))
+    counts = np.bincount(cells, minlength=n_cells)
+    before, totals = (each.astype(np.int64).tolist() for each in ranks.placed(counts))
+    for cell, rows in enumerate(np.split(by_cell, np.cumsum(counts)[:-1])):
+        count = max(0, min(totals[cell] - 1, whole(share * totals[cell])))
+        places = permute(totals[cell])[:count] - before[cell]
+        held[rows[places[(places >= 0) & (places < len(rows))]]] = True
     return np.flatnonzero(~held), np.flatnonzero(held)
 
 

@@ -102,3 +102,23 @@ def _scores(y_score: Any) -> Floats:
         row = int(np.argmax(~np.isfinite(scores)))
         raise InputError(f"Expected finite scores in y_score, got {scores[row]} at row {row}.")
     return scores
+
+
+def require_rows_alone(X: Any, y: Any, shift: bool) -> None:
+    """Refuse what belongs to a classifier where there is none."""
+    if X is not None or y is not None:
+        raise InputError("Expected X and y with a classifier, got them without one.")
+    if shift:
+        raise InputError(
+            "Expected a classifier and X for the curves under shift, got scores or decisions."
+        )
+
+
+def require_classifier_alone(given: dict[str, Any]) -> None:
+    """Refuse scores, decisions and labels beside a classifier."""
+    extra = [name for name, value in given.items() if value is not None]
+    if extra:
+        raise InputError(
+            f"Expected either a classifier or {extra[0]}, got both. "
+            "The classifier says what it decides; its labels are y."
+        )

@@ -14,9 +14,9 @@ from fairsmooth.core.certificate import Certificate
 from fairsmooth.data.groups import Groups, encode_groups, match_groups
 from fairsmooth.exceptions import InputError
 from fairsmooth.metrics.group import positive_label
+from fairsmooth.metrics.own import Bools, Distances, own_rows
 from fairsmooth.metrics.rates import rate_samples
 
-Bools = NDArray[np.bool_]
 # Before the name of a rate of scores, taken as probabilities of a positive decision.
 EXPECTED = "expected_"
 
@@ -36,11 +36,13 @@ class ScoredRows:
         where there is no score in [0, 1].
     decisions : ndarray of shape (n,)
         Its decisions.
-    own_scores : ndarray of shape (n, K) or None
-        Score of every group's own classifier for every row; None where the
+    own_scores : ndarray of shape (n,) or None
+        Score of every row by the own classifier of its group; None where the
         classifier has no certificate.
-    agreed : ndarray of shape (n, K) or None
-        Whether the certificate proves that the group's own classifier decides alike.
+    agreed : ndarray of shape (n,) or None
+        Whether the certificate proves that this own classifier decides alike.
+    distances : tuple of Distances or None
+        Of each group, how far its own classifier's scores are from the overall ones, on all rows.
     threshold : float or None
         A decision is positive where the score exceeds this; None where decisions were
         made some other way.
@@ -55,6 +57,7 @@ class ScoredRows:
     decisions: Bools
     own_scores: Floats | None = None
     agreed: Bools | None = None
+    distances: "tuple[Distances, ...] | None" = None
     threshold: float | None = None
     certificate: Certificate | None = None
     ranking: Floats | None = None
@@ -95,7 +98,7 @@ class ScoredRows:
         """Score of every row by the own classifier of its group."""
         if self.own_scores is None:
             raise InputError("Expected a classifier with a certificate, got one without.")
-        return np.asarray(self.own_scores[np.arange(self.n_rows), self.groups.codes])
+        return self.own_scores
 
     @property
     def epsilons(self) -> Floats:
@@ -117,20 +120,23 @@ def score_rows(clf: Any, X: Any, y: Any, *, sensitive_features: Any) -> ScoredRo
         return _predicted_rows(clf, X, y, sensitive_features=sensitive_features)
     labels = None if y is None else _codes(y, clf.classes_)
     certificate = getattr(clf, "certificate_", None)
-    scores, intervals = _scores_and_intervals(clf, X, certified=certificate is not None)
+    if certificate is None:
+        scores = positive_scores(clf, X)
+        groups = encode_groups(sensitive_features, n_rows=len(scores))
+        own = None
+    else:
+        n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
+        groups = match_groups(sensitive_features, tuple(clf.groups_), n_rows=n_rows)
+        own = own_rows(clf, X, groups)
+        scores = own.scores
     if labels is not None:
         _validate.same_length(X=scores, y=labels)
-    if certificate is None:
-        groups = encode_groups(sensitive_features, n_rows=len(scores))
-    else:
-        groups = match_groups(sensitive_features, tuple(clf.groups_), n_rows=len(scores))
     threshold = float(getattr(clf, "threshold_", 0.5))
     decisions = decide(clf, X, scores)
-    own, agreed = None, None
-    if intervals is not None:
-        own = np.column_stack([clf.predict_proba_group(X, g)[:, 1] for g in groups.labels])
-        agreed = _agreed(intervals, threshold)
-    return ScoredRows(labels, groups, scores, decisions, own, agreed, threshold, certificate)
+    if own is None:
+        return ScoredRows(labels, groups, scores, decisions, threshold=threshold)
+    beside = own.own_scores, own.agreed, own.distances
+    return ScoredRows(labels, groups, scores, decisions, *beside, threshold, certificate)
 
 
 def last_certified(clf: Any, X: Any) -> tuple[Any, Any]:
@@ -171,16 +177,6 @@ def _predicted_rows(clf: Any, X: Any, y: Any, *, sensitive_features: Any) -> Sco
     return ScoredRows(labels, groups, None, np.asarray(predicted == positive), ranking=ranking)
 
 
-def _scores_and_intervals(clf: Any, X: Any, *, certified: bool) -> tuple[Floats, Floats | None]:
-    if not certified:
-        return positive_scores(clf, X), None
-    # One pass over the rows where the classifier offers it, for each smooths anew.
-    if hasattr(clf, "predict_with_interval"):
-        scores, intervals = clf.predict_with_interval(X)
-        return np.asarray(scores, dtype=np.float64), intervals
-    return positive_scores(clf, X), clf.predict_interval(X)
-
-
 def positive_scores(clf: Any, X: Any) -> Floats:
     """Return the score of the positive class, the second of ``classes_``."""
     return np.asarray(clf.predict_proba(X), dtype=np.float64)[:, 1]
@@ -191,14 +187,6 @@ def decide(clf: Any, X: Any, scores: Floats) -> Bools:
     if hasattr(clf, "threshold_"):
         return np.asarray(scores > clf.threshold_)
     return np.asarray(np.asarray(clf.predict(X)) == clf.classes_[1])
-
-
-def _agreed(ends: Floats, threshold: float) -> Bools:
-    """Return where a group's own score is proved to be on the same side of the threshold.
-
-    ``ends`` (n, K, 2) are certified intervals that allow for the error of the scores.
-    """
-    return np.asarray((ends[..., 0] > threshold) | (ends[..., 1] <= threshold))
 
 
 def _codes(y: Any, classes: NDArray[Any]) -> NDArray[np.int64]:

@@ -1,6 +1,6 @@
 """Rows of a table as an audit needs them."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,12 +19,15 @@ from fairsmooth.data.roles import (
 )
 from fairsmooth.data.values import normal_texts
 from fairsmooth.exceptions import InputError
-from fairsmooth.metrics import Audit, audit
+from fairsmooth.metrics import Audit, audit, audit_shift
+from fairsmooth.metrics.own import take
 from fairsmooth.tables.provenance import Provenance
 
 SAME_TABLE = (
     "This is the table that the model was trained from: most of its rows were used for training."
 )
+# Curves under shift look at every feature of a row; so many rows tell them well.
+_SHIFTED_ROWS = 50_000
 
 if TYPE_CHECKING:
     from fairsmooth.estimator import FairSmoothClassifier
@@ -50,16 +53,33 @@ class AuditedRows:
         unconstrained model: a logistic regression, cross-fitted on the audited rows
         because a model holds no training rows. Rows without labels have no such curves.
         """
+        groups: dict[str, Any] = {"sensitive_features": self.sensitive}
         if self.y is None:
-            return audit(classifier, self.X, sensitive_features=self.sensitive)
-        return audit(
+            return audit(classifier, self.X, **groups)
+        labels = np.asarray(classifier.classes_)[self.y]
+        if not (shift and self.shift_notes):
+            reference = OutOfFold.of(self.X, self.y) if shift else None
+            return audit(classifier, self.X, labels, **groups, shift=shift, reference=reference)
+        rows = np.arange(_SHIFTED_ROWS) * len(labels) // _SHIFTED_ROWS
+        some = take(self.X, rows)
+        curves = audit_shift(
             classifier,
-            self.X,
-            np.asarray(classifier.classes_)[self.y],
-            sensitive_features=self.sensitive,
-            shift=shift,
-            reference=OutOfFold.of(self.X, self.y) if shift else None,
+            some,
+            labels[rows],
+            sensitive_features=self.sensitive.iloc[rows],
+            reference=OutOfFold.of(some, self.y[rows]),
         )
+        return replace(audit(classifier, self.X, labels, **groups), shift=curves)
+
+    @property
+    def shift_notes(self) -> list[str]:
+        """Say that the curves under shift are of a sample, if they are."""
+        if self.y is None or len(self.y) <= _SHIFTED_ROWS:
+            return []
+        return [
+            f"The curves under shift are of {_SHIFTED_ROWS:,} of {len(self.y):,} rows, evenly "
+            "spaced; all else is of all rows."
+        ]
 
 
 @dataclass(frozen=True)
@@ -73,14 +93,22 @@ class KnownRows:
 
 
 def known_rows(
-    table: pd.DataFrame, roles: Roles, known: Provenance, *, strict: bool = False
+    table: pd.DataFrame,
+    roles: Roles,
+    known: Provenance,
+    *,
+    strict: bool = False,
+    digest: str | None = None,
 ) -> KnownRows:
     """Find the rows of a table that an audit can use, by what the model knows of its table.
 
     A table without the label column, or without one label in it, has no labels; in a table
-    that has some, rows without one are left out. With ``strict`` that is an error.
+    that has some, rows without one are left out. With ``strict`` that is an error. Of a table
+    that is not here as a whole, ``digest`` is that of the whole.
     """
-    notes = [SAME_TABLE] if known.digest and table_digest(table) == known.digest else []
+    notes = []
+    if known.digest and (digest or table_digest(table)) == known.digest:
+        notes.append(SAME_TABLE)
     labelled = roles.label in table.columns
     if labelled and not strict and normal_texts(roles.label, table[roles.label]).isna().all():
         table, labelled = table.drop(columns=roles.label), False

@@ -38,7 +38,7 @@ def encode_training(
     """
     if isinstance(columns, str) and columns in NUMERIC:
         encoder = TableEncoder.learn(features, numeric=NUMERIC[columns], unknown=roles.unknown)
-        return encoder, encoder.encode(features)
+        return encoder, encoder.encode(features).packed()
     if columns == CROSSED:
         products = CrossedEncoder.learn(features, unknown=roles.unknown)
         return products, products.transform(features)

@@ -13,29 +13,34 @@ from fairsmooth._types import Labels
 from fairsmooth.core.rows import CodedRows
 from fairsmooth.estimator import FairSmoothClassifier
 from fairsmooth.metrics import Audit, demographic_parity_gap, equalized_odds_gap
+from fairsmooth.metrics.own import take
 
 # Gaps of two models on the same rows differ by this much without meaning anything.
 _MARGIN = 0.02
 # Enough rows for a gap to be known far better than that.
 _MOST_ROWS = 100_000
+_PIECE_ROWS = 16_384
 
 
 def comparison_notes(
     classifier: FairSmoothClassifier,
     audit: Audit,
-    train: tuple[Any, Labels],
+    train: tuple[Any, Labels, str],
     test: tuple[Any, Labels, Any],
 ) -> list[str]:
-    """Say where a gap is larger than that of a plain logistic regression on the same split."""
+    """Say where a gap is larger than that of a plain logistic regression on the same split.
+
+    ``train`` are rows, labels and words as :func:`comparable` gives them.
+    """
     X_test, y_test, sensitive = test
     if len(audit.groups) < 2:
         return []
-    X, y, on = _some(*train)
+    X, y, on = train
     with quietly():
         model = plain_regression().fit(X, y)
-        pieces = range(0, len(y_test), _MOST_ROWS)
+        pieces = range(0, len(y_test), _PIECE_ROWS)
         decided = np.concatenate(
-            [model.predict(as_matrix(X_test[at : at + _MOST_ROWS])) for at in pieces]
+            [model.predict(as_matrix(X_test[at : at + _PIECE_ROWS])) for at in pieces]
         )
     plain = {
         "demographic_parity": demographic_parity_gap(y_test, decided, sensitive_features=sensitive),
@@ -57,12 +62,18 @@ def comparison_notes(
     ]
 
 
-def _some(X: Any, y: Labels) -> tuple[Any, Labels, str]:
-    """Return at most so many rows, evenly spaced, and words for it if there are more."""
-    if len(y) <= _MOST_ROWS:
-        return as_matrix(X), y, ""
-    rows = np.arange(_MOST_ROWS) * len(y) // _MOST_ROWS
-    return as_matrix(X[rows]), y[rows], f" on {_MOST_ROWS:,} of {len(y):,} rows"
+def comparable(X: Any, y: Labels, order: Any = None) -> tuple[Any, Labels, str]:
+    """Return at most so many rows, evenly spaced, and words for it if there are more.
+
+    ``order`` says where the rows of the table are among those given, if not in its order.
+    """
+    rows: Any = slice(None)
+    if len(y) > _MOST_ROWS:
+        rows = np.arange(_MOST_ROWS) * len(y) // _MOST_ROWS
+    if order is not None:
+        rows = order[rows]
+    on = f" on {_MOST_ROWS:,} of {len(y):,} rows" if len(y) > _MOST_ROWS else ""
+    return as_matrix(take(X, rows)), y[rows], on
 
 
 def as_matrix(X: Any) -> Any:

@@ -9,6 +9,7 @@ import pandas as pd
 from fairsmooth import _validate
 from fairsmooth._types import Floats, Labels
 from fairsmooth.data.banding import parse_bands
+from fairsmooth.data.files.stored import StoredTable
 from fairsmooth.data.frames import table_digest
 from fairsmooth.data.roles import Roles, label_codes, sensitive_frame
 from fairsmooth.data.values import normal_text, normal_texts, numbers
@@ -68,11 +69,11 @@ class DecidedRows:
 
 
 def decided_by_model(
-    model: TableModel, table: pd.DataFrame, *, unknown: str | None = None
+    model: TableModel, table: pd.DataFrame | StoredTable, *, unknown: str | None = None
 ) -> DecidedRows:
     """Decide every row by a model; a row that cannot be scored is refused.
 
-    Labels are read if the table has the model's label column.
+    Labels are read if the table has the model's label column. A stored table is read in pieces.
     """
     roles = model.roles
     if roles is None or model.provenance is None:
@@ -82,8 +83,7 @@ def decided_by_model(
         )
     for name in roles.sensitive:
         _validate.known_column(name, list(table.columns), where="the table")
-    scored = model.predict(table, unknown=unknown, strict=True)
-    scores = scored["probability"].to_numpy(np.float64)
+    scores = _scores(model, table, unknown)
     threshold = float(model.classifier.threshold_)
     named = (model.provenance.negative, model.provenance.positive)
     return _decided(
@@ -96,8 +96,21 @@ def decided_by_model(
     )
 
 
+def _scores(model: TableModel, table: pd.DataFrame | StoredTable, unknown: str | None) -> Floats:
+    if isinstance(table, pd.DataFrame):
+        scored = model.predict(table, unknown=unknown, strict=True)
+        return scored["probability"].to_numpy(np.float64)
+    found = [np.empty(0)]
+    needed = None if model.encoder is None else model.encoder.columns
+    for chunk in table.chunks(needed):
+        first = sum(map(len, found))
+        scored = model.predict(chunk, unknown=unknown, strict=True, first_row=first)
+        found.append(scored["probability"].to_numpy(np.float64))
+    return np.concatenate(found)
+
+
 def decided_by_column(
-    table: pd.DataFrame,
+    table: pd.DataFrame | StoredTable,
     *,
     column: str,
     sensitive: tuple[str, ...],
@@ -114,7 +127,7 @@ def decided_by_column(
     names, bands = parse_bands(sensitive, list(table.columns))
     for name in (column, *names, *(() if label is None else (label,))):
         _validate.known_column(name, list(table.columns), where="the table")
-    if table.empty:
+    if len(table) == 0:
         raise InputError("Expected at least one row, got none.")
     if bands:
         raise InputError(
@@ -128,7 +141,7 @@ def decided_by_column(
 
 
 def _decided(
-    table: pd.DataFrame,
+    table: pd.DataFrame | StoredTable,
     roles: Roles,
     decisions: Labels,
     *,
@@ -136,6 +149,10 @@ def _decided(
     threshold: float | None,
     labels: tuple[str, str] | None,
 ) -> DecidedRows:
+    digest = table_digest(table) if isinstance(table, pd.DataFrame) else table.digest()
+    if not isinstance(table, pd.DataFrame):
+        named = (*roles.sensitive, roles.label)
+        table = table.frame([name for name in named if name in table.columns])
     groups = sensitive_frame(table, roles)
     unknown = int(groups.isna().any(axis=1).sum())
     notes = []
@@ -155,7 +172,7 @@ def _decided(
         scores,
         y,
         groups.astype(object).where(groups.notna(), MISSING_GROUP).reset_index(drop=True),
-        table_digest(table),
+        digest,
         threshold,
         tuple(notes),
     )

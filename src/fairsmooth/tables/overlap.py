@@ -25,11 +25,14 @@ def id_digests(ids: pd.DataFrame, *, digest: str) -> dict[str, Any]:
     them were trained on.
     """
     salt = hashlib.sha256(f"ids of {digest}".encode()).hexdigest()[:32]
-    smallest = heapq.nsmallest(MOST_DIGESTS, set(_digests(ids, salt)))
+    smallest: list[str] = []
+    for start in range(0, len(ids), MOST_DIGESTS):
+        some = _digests(ids.iloc[start : start + MOST_DIGESTS], salt)
+        smallest = heapq.nsmallest(MOST_DIGESTS, {*smallest, *some})
     return {"salt": salt, "complete": len(smallest) < MOST_DIGESTS, "digests": "".join(smallest)}
 
 
-def require_no_overlap(known: Provenance | None, table: pd.DataFrame, digest: str) -> str:
+def require_no_overlap(known: Provenance | None, table: Any, digest: str) -> str:
     """Refuse rows that were trained on, and say in one line what was checked.
 
     Raises

@@ -22,12 +22,15 @@ from fairsmooth.training.convergence import Solution, warn_unmet
 from fairsmooth.training.example import Example
 from fairsmooth.training.grouped import GroupedRows
 from fairsmooth.training.history import TrainingStep
+from fairsmooth.training.journalled import journalled
 from fairsmooth.training.likelihood import Likelihood, LinearLikelihood, choose_likelihood
 from fairsmooth.training.linear_pass import LinearPass
 from fairsmooth.training.objective import linear_curvature
 from fairsmooth.training.problem import Problem, weigh_groups
+from fairsmooth.training.row_sums import RowSums
 from fairsmooth.training.scales import check_scales
 from fairsmooth.training.settings import Settings
+from fairsmooth.training.shared_rows import SharedRows, placed, shared_settings
 from fairsmooth.training.solvers import GroupTensors, LinearSolver, Solver, TensorSolver
 
 
@@ -58,8 +61,11 @@ def train(
     shows what the tie cost each group. ``start`` (K, m) is where to begin, if not at the
     point that the seed gives to all groups.
     """
-    settings = settings.resolved(architecture, n_rows=len(example.X))
-    if isinstance(architecture, Network):
+    (n_rows,) = example.ranks.sum([len(example.X)])
+    settings = settings.resolved(architecture, n_rows=int(n_rows))
+    if example.ranks.size > 1:
+        settings = shared_settings(architecture, settings)
+    if isinstance(architecture, Network) and len(example.X):
         check_scales(example.X, example.names, sigma=settings.sigma)
     kept, held_out = _hold_out(example.y, example.groups, settings)
     place = _place(architecture, settings)
@@ -153,18 +159,21 @@ def _solver(
     likelihood = choose_likelihood(
         architecture, sigma=settings.sigma, link=settings.link, smoothing=settings.smoothing
     )
-    sizes = [_total(example.weights, rows) for rows in kept]
+    sizes = example.ranks.sum([_total(example.weights, rows) for rows in kept]).tolist()
     make = partial(_problem, likelihood, sizes)
     curvature = place.new_ones(architecture.n_parameters)
     if isinstance(likelihood, LinearLikelihood) and settings.solver == "lbfgs":
         data = GroupedRows.of(example.X, example.y, kept, example.weights)
-        rows = LinearPass(data, settings.sigma, settings.link)
+        rows: RowSums = LinearPass(data, settings.sigma, settings.link)
+        if example.ranks.size > 1:
+            shared = LinearPass(placed(data, example.ranks), settings.sigma, settings.link)
+            rows = SharedRows(shared, example.ranks)
         if place.device.type == "cpu":
-            return LinearSolver(rows, make)
+            return LinearSolver(journalled(rows), make)
         curvature = linear_curvature(rows).to(place)
     tensors = partial(GroupTensors.of, example.X, example.y, example.weights, place=place)
     validation = tensors(held_out) if settings.early_stopping else None
-    return TensorSolver(tensors(kept), validation, curvature, make)
+    return TensorSolver(tensors(kept), validation, curvature, make, example.ranks)
 
 
 def _total(weights: Floats | None, rows: NDArray[np.intp]) -> float:

@@ -1,15 +1,15 @@
 """Rows sorted by group, with labels and weights: what a full-batch solver goes over."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fairsmooth._types import Floats, Labels
-from fairsmooth.core.rows import DenseRows, Rows
-from fairsmooth.core.rows.rows import Index
+from fairsmooth.core.rows import CodedRows, DenseRows, Rows
+from fairsmooth.core.rows.rows import Choice, Index
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,6 +28,8 @@ class GroupedRows:
         Weight of every row; 1 if None.
     n_groups : int
         Number of groups, some of which may have no rows here.
+    part : Part or None
+        What these rows are a part of; None if they are all rows.
     """
 
     rows: Rows
@@ -35,6 +37,7 @@ class GroupedRows:
     labels: NDArray[np.int8]
     weights: Floats | None
     n_groups: int
+    part: "Part | None" = None
 
     @classmethod
     def of(
@@ -44,9 +47,15 @@ class GroupedRows:
         by_group: Sequence[NDArray[np.intp]],
         weights: Floats | None = None,
     ) -> "GroupedRows":
-        """Take the rows of each group, one group after another."""
-        order = np.concatenate(by_group)
+        """Take the rows of each group, one group after another.
+
+        Rows that are in that order already are not copied: they may be mapped from a file.
+        """
+        wanted = np.concatenate(by_group)
+        in_order = len(wanted) == len(X) and np.array_equal(wanted, np.arange(len(X)))
+        order: Choice = slice(None) if in_order else wanted
         rows = X if isinstance(X, Rows) else DenseRows(np.asarray(X, dtype=np.float64))
+        rows = rows.packed() if isinstance(rows, CodedRows) else rows
         kind = np.min_scalar_type(max(len(by_group) - 1, 1))
         groups = np.repeat(np.arange(len(by_group), dtype=kind), [len(r) for r in by_group])
         return cls(
@@ -61,11 +70,21 @@ class GroupedRows:
         return len(self.groups)
 
     @cached_property
-    def totals(self) -> Floats:
-        """Sum of the weights by group."""
+    def own_totals(self) -> Floats:
+        """Sum of the weights of these rows by group."""
         return np.bincount(self.groups, weights=self.weights, minlength=self.n_groups).astype(
             np.float64
         )
+
+    @property
+    def totals(self) -> Floats:
+        """Sum of the weights by group, over all parts."""
+        return self.own_totals if self.part is None else self.part.totals
+
+    @cached_property
+    def sizes(self) -> Index:
+        """Number of these rows by group."""
+        return np.diff(self.ends, prepend=0)
 
     @cached_property
     def ends(self) -> list[int]:
@@ -75,23 +94,65 @@ class GroupedRows:
     def sample(self, count: int) -> "GroupedRows":
         """Return about ``count`` rows, evenly spaced within every group, at least 2 of each.
 
-        Every group keeps its share of what it has beyond that; all rows if they are few.
+        Every group keeps its share of what it has beyond that; all rows if they are few. Of a
+        part, those of the sample of all parts that are in it.
         """
-        if len(self) <= count:
+        part = self.part or Part(np.zeros_like(self.sizes), self.sizes, self.totals)
+        if part.sizes.sum() <= count:
             return self
-        sizes = np.diff(self.ends, prepend=0)
-        wanted = np.minimum(sizes, np.maximum(2, count * sizes // len(self)))
-        starts = np.asarray(self.ends) - sizes
+        starts = np.asarray(self.ends) - self.sizes
         chosen = np.concatenate(
             [
-                start + (np.arange(take) * size) // max(take, 1)
-                for start, take, size in zip(starts, wanted, sizes, strict=True)
+                start + places[(places >= first) & (places < first + own)] - first
+                for start, own, first, places in zip(
+                    starts, self.sizes, part.first, evenly(part.sizes, count), strict=True
+                )
             ]
         )
-        return GroupedRows(
+        some = GroupedRows(
             self.rows.take(chosen),
             self.groups[chosen],
             self.labels[chosen],
             None if self.weights is None else self.weights[chosen],
             self.n_groups,
         )
+        # Means are over the sample, of all parts: its totals are known where there is one part.
+        return some if self.part is None else replace(some, part=part.sampled(count))
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """Where some rows stand among all rows, which several parts hold together.
+
+    Attributes
+    ----------
+    first : ndarray of int, shape (K,)
+        Of each group, how many rows are in the parts before.
+    sizes : ndarray of int, shape (K,)
+        Rows of each group in all parts.
+    totals : ndarray of shape (K,)
+        Sums of their weights.
+    """
+
+    first: Index
+    sizes: Index
+    totals: Floats
+
+    def sampled(self, count: int) -> "Part":
+        """Return what a sample of unweighted rows is a part of."""
+        places = evenly(self.sizes, count)
+        kept = np.array([len(each) for each in places])
+        before = [int((of < first).sum()) for of, first in zip(places, self.first, strict=True)]
+        return Part(np.array(before), kept, kept.astype(np.float64))
+
+
+def evenly(sizes: Index, count: int) -> list[Index]:
+    """Return places in groups of these sizes: about ``count``, evenly spaced, 2 of each at least.
+
+    Examples
+    --------
+    >>> [places.tolist() for places in evenly(np.array([6, 2]), 4)]
+    [[0, 2, 4], [0, 1]]
+    """
+    wanted = np.minimum(sizes, np.maximum(2, count * sizes // sizes.sum()))
+    return [(np.arange(n) * size) // max(n, 1) for n, size in zip(wanted, sizes, strict=True)]

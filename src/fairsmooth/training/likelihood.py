@@ -4,6 +4,7 @@ Parameters are stacked ``(..., m)``, rows ``(..., n, d)``, labels and scores
 ``(..., n)``; the leading dimension is the group.
 """
 
+import copy
 import math
 from abc import ABC, abstractmethod
 from typing import Any, NamedTuple
@@ -38,6 +39,11 @@ class Likelihood(ABC):
     def prepare(self, X: Tensor) -> Any:
         """Compute once what does not change while the same rows are used again."""
         return X
+
+    def at(self, places: Tensor, n_places: int) -> "Likelihood":
+        """Return the same for some rows ``(K, n)`` of a batch, by their places among its rows."""
+        del places, n_places  # they matter where each row has noise of its own
+        return self
 
     @abstractmethod
     def scores(self, parameters: Tensor, rows: Any, seed: int) -> Tensor:
@@ -188,13 +194,25 @@ class LayerwiseLikelihood(DrawnLikelihood):
         self.sigma = sigma
         self.link = link
         self.n_pairs = max(2, n_draws // 2)
+        self.places: tuple[Tensor, int] | None = None
+
+    def at(self, places: Tensor, n_places: int) -> "LayerwiseLikelihood":
+        """Draw for the whole batch, and use the noise of these rows."""
+        some = copy.copy(self)
+        some.places = (places, n_places)
+        return some
 
     def draws(self, parameters: Tensor, rows: Tensor, seed: int) -> Tensor:
         """Return the mean of each antithetic pair."""
-        shape = (self.n_pairs, *rows.shape[:-1], sum(self.network.hidden_layer_sizes))
+        n_rows = rows.shape[-2] if self.places is None else self.places[1]
+        shape = (*rows.shape[:-2], n_rows, sum(self.network.hidden_layer_sizes))
         place = rows.device
         generator = torch_generator(seed, device=place)
-        half = torch.randn(shape, generator=generator, dtype=rows.dtype, device=place)
+        half = torch.randn(
+            (self.n_pairs, *shape), generator=generator, dtype=rows.dtype, device=place
+        )
+        if self.places is not None:
+            half = half.take_along_dim(self.places[0][None, :, :, None], dim=2)
         noise = torch.cat([half, -half])
         scores = scores_given_noise(self.network, parameters, rows, noise, self.sigma, self.link)
         return 0.5 * (scores[: self.n_pairs] + scores[self.n_pairs :])

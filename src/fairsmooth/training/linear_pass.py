@@ -16,6 +16,9 @@ from fairsmooth.core.rows import Rows
 from fairsmooth.core.rows.rows import segments
 from fairsmooth.training.grouped import GroupedRows
 from fairsmooth.training.margins import MarginLoss
+from fairsmooth.training.parity import parity_penalty
+from fairsmooth.training.problem import Problem
+from fairsmooth.training.row_sums import Contribution, RowSums
 
 # Rows that tell the curvature well enough: it only sets the scale of a solver's steps.
 CURVATURE_ROWS = 60_000
@@ -23,33 +26,7 @@ _PIECE = 4096
 
 
 @dataclass(frozen=True, eq=False)
-class Contribution:
-    """What some rows add to the objective.
-
-    Attributes
-    ----------
-    losses : ndarray of shape (K,)
-        Weighted sums of the rows' losses.
-    gradient : ndarray of shape (K, m)
-        Their derivatives by each group's parameters.
-    weights : ndarray of shape (K,)
-        Sums of the rows' weights: of unweighted rows, their number.
-    """
-
-    losses: Floats
-    gradient: Floats
-    weights: Floats
-
-    def __add__(self, other: "Contribution") -> "Contribution":
-        return Contribution(
-            self.losses + other.losses,
-            self.gradient + other.gradient,
-            self.weights + other.weights,
-        )
-
-
-@dataclass(frozen=True, eq=False)
-class LinearPass:
+class LinearPass(RowSums):
     """Rows of a linear model with exact smoothing, gone over piece by piece.
 
     No array as long as the table is made, but for what is kept of every row.
@@ -58,6 +35,11 @@ class LinearPass:
     data: GroupedRows
     sigma: float
     link: str
+
+    @property
+    def n_parameters(self) -> int:
+        """Number of features, and one for the intercept."""
+        return self.data.rows.shape[1] + 1
 
     @cached_property
     def loss(self) -> MarginLoss:
@@ -78,7 +60,29 @@ class LinearPass:
             of = data.groups[start:stop]
             losses += np.bincount(of, weights=loss, minlength=data.n_groups)
             block.add_sums(slope * sign, sums)
-        return Contribution(losses, data.rows.gradient(sums), data.totals)
+        return Contribution(losses, data.rows.gradient(sums), data.own_totals)
+
+    def parity(self, problem: Problem, overall: Floats) -> tuple[Tensor, Tensor]:
+        """Return the penalty of the overall classifier's gaps and its gradient, (m,)."""
+        data = self.data
+        scores, slopes = self.overall(overall)
+        scores.requires_grad_()
+        labels = torch.from_numpy(data.labels).to(scores.dtype)
+        sizes = data.sizes.tolist()
+        weights = None if data.weights is None else torch.from_numpy(data.weights).split(sizes)
+        assert problem.parity is not None
+        penalty = parity_penalty(
+            scores.split(sizes),
+            labels.split(sizes),
+            parity=problem.parity,
+            threshold=problem.threshold,
+            tolerance=problem.parity_tolerance,
+            bandwidth=problem.parity_bandwidth,
+            weights=weights,
+        )
+        (by_score,) = torch.autograd.grad(penalty, scores)
+        gradient = _sums(data.rows, (by_score * slopes).numpy())
+        return penalty.detach(), torch.from_numpy(gradient)
 
     def overall(self, parameters: Floats) -> tuple[Tensor, Tensor]:
         """Return score and slope of every row under one parameter vector ``(m,)``."""
@@ -90,10 +94,6 @@ class LinearPass:
         scores, slopes = zip(*parts, strict=True)
         return torch.cat(scores), torch.cat(slopes)
 
-    def overall_gradient(self, values: Floats) -> Floats:
-        """Return the sum over all rows of a value times ``(x, 1)``, shape (m,)."""
-        return _sums(self.data.rows, values)
-
     def curvature(self) -> Tensor:
         """Return second derivatives of a group's loss at 0, averaged over groups, (m, m)."""
         return torch.from_numpy(self._curvatures(None)[0])
@@ -104,7 +104,7 @@ class LinearPass:
 
     def _curvatures(self, parameters: Floats | None) -> Floats:
         sample = LinearPass(self.data.sample(CURVATURE_ROWS), self.sigma, self.link)
-        data, width = sample.data, self.data.rows.shape[1] + 1
+        data, width = sample.data, self.n_parameters
         total = np.zeros((1 if parameters is None else data.n_groups, width, width))
         for start in range(0, len(data), _PIECE):
             stop = min(start + _PIECE, len(data))

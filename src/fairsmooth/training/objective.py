@@ -8,9 +8,8 @@ import torch
 from torch import Tensor
 
 from fairsmooth.core.objective import disparity, disparity_gradient
-from fairsmooth.training.linear_pass import LinearPass
-from fairsmooth.training.parity import parity_penalty
 from fairsmooth.training.problem import Batch, Problem, Terms
+from fairsmooth.training.row_sums import RowSums
 
 # Columns that overlap have no curvature of their own, columns of zeros none at all. The first
 # is a share of each column's curvature, so that the units of a column do not matter.
@@ -50,7 +49,7 @@ class LinearObjective(Objective):
     """A linear model on the processor: one pass over rows in whatever form they are kept."""
 
     problem: Problem
-    rows: LinearPass
+    rows: RowSums
 
     def evaluate(self, group_parameters: Tensor) -> tuple[Terms, Tensor]:
         """Add what the rows contribute, the tie, the weight decay and the parity term."""
@@ -63,7 +62,7 @@ class LinearObjective(Objective):
             objective = objective + problem.weight_decay * W.square().sum()
             gradient += 2.0 * problem.weight_decay * W
         if problem.has_parity:
-            gap, slope = self._parity(W.mean(0).numpy())
+            gap, slope = self.rows.parity(problem, W.mean(0).numpy())
             objective = objective + problem.parity_weight * gap
             gradient += problem.parity_weight / len(W) * slope
         return Terms(objective, losses, tie), gradient
@@ -77,32 +76,10 @@ class LinearObjective(Objective):
             share = share * np.asarray(self.problem.group_weights)
         return losses, torch.from_numpy(found.gradient * share[:, None])
 
-    def _parity(self, overall: np.ndarray) -> tuple[Tensor, Tensor]:
-        """Return the penalty of the overall classifier's gaps and its gradient, (m,)."""
-        data, problem = self.rows.data, self.problem
-        scores, slopes = self.rows.overall(overall)
-        scores.requires_grad_()
-        labels = torch.from_numpy(data.labels).to(scores.dtype)
-        sizes = np.diff(data.ends, prepend=0).tolist()
-        weights = None if data.weights is None else torch.from_numpy(data.weights).split(sizes)
-        assert problem.parity is not None
-        penalty = parity_penalty(
-            scores.split(sizes),
-            labels.split(sizes),
-            parity=problem.parity,
-            threshold=problem.threshold,
-            tolerance=problem.parity_tolerance,
-            bandwidth=problem.parity_bandwidth,
-            weights=weights,
-        )
-        (by_score,) = torch.autograd.grad(penalty, scores)
-        gradient = self.rows.overall_gradient((by_score * slopes).numpy())
-        return penalty.detach(), torch.from_numpy(gradient)
 
-
-def linear_curvature(rows: LinearPass) -> Tensor:
+def linear_curvature(rows: RowSums) -> Tensor:
     """Return rough second derivatives of a group's loss, kept away from 0: (m, m), or (m,)."""
-    if rows.data.rows.shape[1] + 1 > _MOST_COLUMNS:
+    if rows.n_parameters > _MOST_COLUMNS:
         return 0.25 * rows.squares() + _LEAST_CURVATURE
     return away_from_zero(rows.curvature())
 

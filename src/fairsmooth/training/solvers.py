@@ -12,13 +12,14 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from fairsmooth._types import Floats, Labels
+from fairsmooth.core.ranks import ALONE, Ranks
 from fairsmooth.core.rows import DenseRows, Rows
+from fairsmooth.core.rows.rows import Choice
 from fairsmooth.training.annealing import Solve, solve_in_stages
 from fairsmooth.training.apart import solve_apart
 from fairsmooth.training.convergence import Solution
 from fairsmooth.training.history import Report
 from fairsmooth.training.lbfgs import solve_lbfgs
-from fairsmooth.training.linear_pass import LinearPass
 from fairsmooth.training.objective import (
     AutogradObjective,
     LinearObjective,
@@ -26,6 +27,7 @@ from fairsmooth.training.objective import (
     linear_curvature,
 )
 from fairsmooth.training.problem import Batch, Problem
+from fairsmooth.training.row_sums import RowSums
 from fairsmooth.training.settings import Settings
 from fairsmooth.training.stochastic import Schedule, solve_stochastic
 
@@ -50,7 +52,7 @@ class Solver(ABC):
 class LinearSolver(Solver):
     """A linear model by full-batch L-BFGS: rows in any form, no copy of them."""
 
-    rows: LinearPass
+    rows: RowSums
     make_problem: MakeProblem
 
     @cached_property
@@ -133,7 +135,7 @@ class GroupTensors:
                 for r, mean in zip(rows, means, strict=True)
             )
         return cls(
-            tuple(LazyRows.of(X.take(r), place) for r in rows),
+            tuple(LazyRows.of(X.take(_neighbours(r)), place) for r in rows),
             tuple(torch.tensor(y[r]).to(place) for r in rows),
             scaled,
         )
@@ -141,6 +143,13 @@ class GroupTensors:
     def batch(self, problem: Problem) -> Batch:
         """Prepare all rows at once."""
         return problem.ragged([rows[:] for rows in self.X], self.y, self.weights)
+
+
+def _neighbours(rows: NDArray[np.intp]) -> Choice:
+    """Return a slice where the rows are neighbours, so that what is mapped is not copied."""
+    if len(rows) and (np.diff(rows) == 1).all():
+        return slice(int(rows[0]), int(rows[-1]) + 1)
+    return rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,6 +182,7 @@ class TensorSolver(Solver):
     validation: GroupTensors | None
     curvature: Tensor
     make_problem: MakeProblem
+    ranks: Ranks = ALONE
 
     def solve(
         self, start: Tensor, settings: Settings, report: Report, earlier_fall: float = 0.0
@@ -206,6 +216,7 @@ class TensorSolver(Solver):
             report=report,
             validation_loss=self._validation_loss(problem),
             earlier_fall=earlier_fall,
+            ranks=self.ranks,
         )
 
     def _lbfgs(self, batch: Batch) -> Solve:

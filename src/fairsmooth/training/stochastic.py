@@ -10,11 +10,14 @@ import torch
 from torch import Tensor
 
 from fairsmooth._random import seed_from, torch_generator
+from fairsmooth.core.ranks import ALONE, Ranks
 from fairsmooth.training.annealing import stage_of_epoch
 from fairsmooth.training.batching import draw_rows
 from fairsmooth.training.convergence import Solution, require_finite, still_falling
+from fairsmooth.training.epochs import Epochs
 from fairsmooth.training.history import Report, as_step
 from fairsmooth.training.problem import Problem, Terms
+from fairsmooth.training.shared_batches import SharedBatches
 
 OPTIMISERS: dict[str, Callable[..., torch.optim.Optimizer]] = {
     "sgd": torch.optim.SGD,
@@ -59,6 +62,7 @@ def solve_stochastic(
     report: Report,
     validation_loss: Callable[[Tensor], float] | None = None,
     earlier_fall: float = 0.0,
+    ranks: Ranks = ALONE,
 ) -> Solution:
     """Minimise the objective with minibatches of every group at once.
 
@@ -66,53 +70,80 @@ def solve_stochastic(
     loss on its own batch, and the tie to the other groups' current parameters.
     With ``validation_loss`` and ``schedule.patience``, the parameters with the
     least loss on held-out rows are returned, and training stops after
-    ``patience`` epochs without improvement.
+    ``patience`` epochs without improvement. Several ranks, each with rows and labels of its own,
+    draw the same batches and take the same steps.
     """
     began = time.perf_counter()
     parameters = start.clone().requires_grad_()
     optimiser = OPTIMISERS[solver]([parameters], lr=schedule.learning_rate)
-    best, best_loss, stale = parameters.detach().clone(), math.inf, 0
-    objectives: list[float] = []
-    for epoch in range(1, schedule.epochs + 1):
+    state = Epochs.of(parameters, optimiser)
+    what = f"{solver} {problem.alpha!r}"
+    state.recall(what, start)
+    for epoch, known in enumerate(state.means, 1):
+        report(as_step(known, epoch, began))
+    own = _WholeBatches(X, y, weights)
+    batches = own if ranks.size == 1 else SharedBatches.of(X, y, ranks)
+    for epoch in range(len(state.means) + 1, schedule.epochs + 1):
+        if state.has_stopped(schedule.patience):
+            break
         seen, stage = [], stage_of_epoch(problem, epoch, epochs=schedule.epochs)
-        for step, rows in enumerate(_epoch(X, schedule, epoch)):
-            optimiser.zero_grad(set_to_none=True)
-            of = None if weights is None else _take(weights, rows)
-            batch = problem.stack(_take(X, rows), _take(y, rows), of)
-            terms = stage.terms(parameters, batch, seed=seed_from(schedule.seed, epoch, step))
-            terms.objective.backward()
+        for step, rows in enumerate(_epoch(batches.sizes, schedule, epoch)):
+            seed = seed_from(schedule.seed, epoch, step)
+            terms, parameters.grad = batches.evaluate(stage, parameters, rows, seed=seed)
             optimiser.step()
-            seen.append(terms.detached())
+            seen.append(terms)
         mean = Terms.mean(seen)
-        objectives += [each.objective.item() for each in seen]
+        state.means.append(mean)
+        state.objectives += [each.objective.item() for each in seen]
         require_finite(mean.objective, parameters, where=f"in epoch {epoch}")
         report(as_step(mean, epoch, began))
-        if validation_loss is None:
-            continue
-        loss = validation_loss(parameters.detach())
-        stale = 0 if loss < best_loss else stale + 1
-        if loss < best_loss:
-            best, best_loss = parameters.detach().clone(), loss
-        if schedule.patience is not None and stale >= schedule.patience:
-            return Solution(best, steps=epoch)
+        if validation_loss is not None:
+            state.judge(validation_loss(parameters.detach()))
+        state.keep(what, start)
+    if state.has_stopped(schedule.patience):
+        return Solution(state.best, steps=len(state.means))
     if validation_loss is not None:
-        return Solution(best, schedule.epochs, unmet=_never_stopped(schedule))
+        return Solution(state.best, schedule.epochs, unmet=_never_stopped(schedule))
+    steps = schedule.steps(sum(batches.sizes))
     return Solution(
         parameters.detach(),
         schedule.epochs,
-        unmet=still_falling(objectives, earlier_fall=earlier_fall),
-        fall=objectives[0] - fmean(objectives[-schedule.steps(sum(map(len, X))) :]),
+        unmet=still_falling(state.objectives, earlier_fall=earlier_fall),
+        fall=state.objectives[0] - fmean(state.objectives[-steps:]),
     )
 
 
-def _epoch(X: Sequence[Tensor], schedule: Schedule, epoch: int) -> list[list[Tensor]]:
+@dataclass(frozen=True, eq=False)
+class _WholeBatches:
+    """All rows, labels and weights by group."""
+
+    X: Sequence[Tensor]
+    y: Sequence[Tensor]
+    weights: Sequence[Tensor] | None
+
+    @property
+    def sizes(self) -> list[int]:
+        return [len(rows) for rows in self.X]
+
+    def evaluate(
+        self, problem: Problem, parameters: Tensor, rows: Sequence[Tensor], *, seed: int
+    ) -> tuple[Terms, Tensor]:
+        """Return the terms of a batch and their gradient."""
+        of = None if self.weights is None else _take(self.weights, rows)
+        batch = problem.stack(_take(self.X, rows), _take(self.y, rows), of)
+        terms = problem.terms(parameters, batch, seed=seed)
+        (gradient,) = torch.autograd.grad(terms.objective, parameters)
+        return terms.detached(), gradient
+
+
+def _epoch(sizes: Sequence[int], schedule: Schedule, epoch: int) -> list[list[Tensor]]:
     """Return the row numbers of every step of an epoch, one tensor per group."""
     generator = torch_generator(schedule.seed, "epoch", epoch)
-    steps = schedule.steps(sum(len(rows) for rows in X))
-    size = schedule.rows_of_each(len(X))
+    steps = schedule.steps(sum(sizes))
+    size = schedule.rows_of_each(len(sizes))
     drawn = [
-        draw_rows(torch.arange(len(rows)), steps * size, generator=generator).split(size)
-        for rows in X
+        draw_rows(torch.arange(n_rows), steps * size, generator=generator).split(size)
+        for n_rows in sizes
     ]
     return [list(rows) for rows in zip(*drawn, strict=True)]
 

@@ -33,10 +33,15 @@ def coded(n=50, levels=(3, 2, 5), n_numbers=0, seed=0, chunk_rows=7, kind=np.uin
 
 def forms(rows):
     X = rows.toarray()
-    return {"coded": rows, "dense": DenseRows(X), "sparse": SparseRows(csr_array(X), 11)}
+    return {
+        "coded": rows,
+        "packed": rows.packed(),
+        "dense": DenseRows(X),
+        "sparse": SparseRows(csr_array(X), 11),
+    }
 
 
-@pytest.mark.parametrize("form", ["coded", "dense", "sparse"])
+@pytest.mark.parametrize("form", ["coded", "packed", "dense", "sparse"])
 @pytest.mark.parametrize("n_numbers", [0, 2])
 @pytest.mark.parametrize("n_groups", [1, 4])
 def test_every_form_gives_logits_and_sums_of_the_matrix(form, n_numbers, n_groups):
@@ -57,7 +62,7 @@ def test_every_form_gives_logits_and_sums_of_the_matrix(form, n_numbers, n_group
     np.testing.assert_allclose(rows.logits(W[0]), padded @ W[0], rtol=0, atol=1e-13)
 
 
-@pytest.mark.parametrize("form", ["coded", "dense", "sparse"])
+@pytest.mark.parametrize("form", ["coded", "packed", "dense", "sparse"])
 @pytest.mark.parametrize("levels", [(3, 2, 5), ()])
 def test_every_form_knows_lengths_scales_and_parts(form, levels):
     rows = forms(coded(levels=levels, n_numbers=2))[form]
@@ -96,3 +101,27 @@ def test_segments_are_the_runs(groups):
     rebuilt = [group for group, start, stop in runs for _ in range(start, stop)]
     assert rebuilt == groups.tolist()
     assert all(stop > start for _, start, stop in runs)
+
+
+@given(st.lists(st.integers(2, 300), min_size=1, max_size=12), st.integers(0, 5))
+def test_packed_rows_are_the_same_rows(levels, seed):
+    rows = coded(20, tuple(levels), n_numbers=1, seed=seed, kind=np.uint16)
+    packed = rows.packed()
+    np.testing.assert_array_equal(packed.toarray(), rows.toarray())
+    np.testing.assert_array_equal(packed.tocsr().toarray(), rows.tocsr().toarray())
+    np.testing.assert_array_equal(packed.squared_norms(), rows.squared_norms())
+    assert packed.packed() is packed
+    # A code never outgrows its column, and two columns of few levels always share one.
+    stops = np.append(packed.offsets[1:], len(packed.features))
+    assert (packed.codes < stops - packed.offsets).all()
+    widths = sorted(stops - packed.offsets)
+    assert len(widths) < 2 or widths[0] * widths[1] > 256
+
+
+def test_columns_that_fill_a_byte_are_packed_into_bytes():
+    rows = coded(3000, (15, 15, 3, 3, 3, 2, 255))
+    assert rows.codes.dtype == np.uint8
+    packed = rows.packed()
+    assert packed.codes.dtype == np.uint8
+    assert packed.codes.shape[1] == 3
+    np.testing.assert_array_equal(packed.toarray(), rows.toarray())

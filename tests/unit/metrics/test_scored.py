@@ -42,4 +42,6 @@ def test_every_row_is_smoothed_once_per_classifier(biased, monkeypatch):
     assert passes == [len(biased)] * (1 + len(model.groups_))
     np.testing.assert_array_equal(scored.scores, expected[0])
     inside = (expected[1][..., 0] > 0.5) | (expected[1][..., 1] <= 0.5)
-    np.testing.assert_array_equal(scored.agreed, inside)
+    np.testing.assert_array_equal(
+        scored.agreed, inside[np.arange(len(biased)), scored.groups.codes]
+    )

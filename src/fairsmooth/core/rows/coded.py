@@ -11,10 +11,8 @@ from scipy.sparse import csr_array
 
 from fairsmooth._types import Floats
 from fairsmooth.core.rows.dense import DenseBlock, column_scales
+from fairsmooth.core.rows.packing import NO_FEATURE, pack, packing
 from fairsmooth.core.rows.rows import Block, Choice, Index, Rows, segments
-
-# The indicator of a level that has none: two levels need one, a level may stand for nothing.
-NO_FEATURE = -1
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,8 +30,8 @@ class CodedRows(Rows):
         One code per row and column, in C order; may be mapped from a file.
     offsets : ndarray of shape (p,)
         Where each column's levels begin.
-    features : ndarray of int, shape (T,)
-        Feature of every level.
+    features : ndarray of int, shape (T,) or (T, w)
+        Feature of every level; of columns that share a code (:meth:`packed`), one each.
     numbers : ndarray of shape (n, q)
         Columns that stay numbers, and ...
     number_features : ndarray of shape (q,)
@@ -74,15 +72,15 @@ class CodedRows(Rows):
         """Return every indicator and number."""
         out = np.zeros(self.shape)
         for offset, codes in zip(self.offsets, self.codes.T, strict=True):
-            features = self.features[offset + codes.astype(np.intp)]
-            rows = np.flatnonzero(features != NO_FEATURE)
-            out[rows, features[rows]] = 1.0
+            for features in self._sets[offset + codes.astype(np.intp)].T:
+                rows = np.flatnonzero(features != NO_FEATURE)
+                out[rows, features[rows]] = 1.0
         out[:, self.number_features] = self.numbers
         return out
 
     def tocsr(self) -> Any:
         """Return the entries that are not 0 as a SciPy matrix."""
-        features = self.features.astype(np.int32)[self.codes + self.offsets]
+        features = self._sets.astype(np.int32)[self.codes + self.offsets].reshape(len(self), -1)
         used = features != NO_FEATURE
         rows = np.broadcast_to(np.arange(len(self))[:, None], features.shape)[used]
         coded = csr_array((np.ones(len(rows)), (rows, features[used])), shape=self.shape)
@@ -96,7 +94,7 @@ class CodedRows(Rows):
     def squared_norms(self) -> Floats:
         """Return how many indicators a row sets, plus the squares of its numbers."""
         table = np.zeros((1, self._width))
-        table[0, : len(self.features)] = self.features != NO_FEATURE
+        table[0, : len(self.features)] = (self._sets != NO_FEATURE).sum(axis=1)
         return self._apply(table) + np.einsum("ij,ij->i", self.numbers, self.numbers)
 
     def squared(self) -> Self:
@@ -107,13 +105,33 @@ class CodedRows(Rows):
     def scales(self) -> tuple[Floats, Floats]:
         """Return 1 for indicators that occur; of numbers, as :func:`column_scales` has it."""
         largest, middle = np.zeros(self.shape[1]), np.full(self.shape[1], np.nan)
-        for offset, codes in zip(self.offsets, self.codes.T, strict=True):
-            seen = self.features[offset + np.flatnonzero(np.bincount(codes))]
-            seen = seen[seen != NO_FEATURE]
-            largest[seen] = middle[seen] = 1.0
+        seen = self._sets[self._seen()]
+        seen = seen[seen != NO_FEATURE]
+        largest[seen] = middle[seen] = 1.0
         found = column_scales(self.numbers)
         largest[self.number_features], middle[self.number_features] = found
         return largest, middle
+
+    def _seen(self) -> NDArray[np.bool_]:
+        """Tell which levels occur."""
+        seen = np.zeros(len(self.features), dtype=bool)
+        for start, stop in self.bounds():
+            for offset, codes in zip(self.offsets, self.codes[start:stop].T, strict=True):
+                seen[offset + np.flatnonzero(np.bincount(codes))] = True
+        return seen
+
+    def packed(self) -> Self:
+        """Return the same rows with several columns in one code, where it stays below 256."""
+        plan = packing(np.diff(self.offsets, append=len(self.features)).tolist())
+        if len(plan) == len(self.offsets):
+            return self
+        codes, offsets, features = pack(self.codes, self.offsets, self._sets, plan)
+        return replace(self, codes=codes, offsets=offsets, features=features)
+
+    @cached_property
+    def _sets(self) -> Index:
+        """The features of every level, (T, w)."""
+        return self.features if self.features.ndim == 2 else self.features[:, None]
 
     @property
     def _width(self) -> int:
@@ -128,8 +146,8 @@ class CodedRows(Rows):
         Without numbers the levels of the first column have the intercept too.
         """
         intercept = self.shape[1]
-        used = np.flatnonzero(self.features != NO_FEATURE)
-        behind = self.features[used]
+        used, place = np.nonzero(self._sets != NO_FEATURE)
+        behind = self._sets[used, place]
         if len(self.number_features):
             others = np.append(self.number_features, intercept)
             used = np.append(used, len(self.features) + np.arange(len(others)))

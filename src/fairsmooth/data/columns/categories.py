@@ -39,14 +39,18 @@ class Categories(Levels):
     @classmethod
     def learn(cls, name: str, column: Column, *, max_categories: int) -> "Categories":
         """Take the categories that occur, sorted; of too many, the most frequent."""
-        codes, found = normal_codes(name, column)
-        missing = bool((codes < 0).any())
-        if len(found) <= max_categories:
-            return cls(name, tuple(sorted(found)), missing)
-        counts = np.bincount(codes[codes >= 0], minlength=len(found))
-        by_count = sorted(range(len(found)), key=lambda code: (-counts[code], found[code]))
-        kept = (found[code] for code in by_count[: max_categories - 1])
-        return cls(name, tuple(sorted(kept)), missing, other=True)
+        counts, n_missing = count_texts(name, column)
+        return cls.of_counts(name, counts, missing=n_missing > 0, max_categories=max_categories)
+
+    @classmethod
+    def of_counts(
+        cls, name: str, counts: Mapping[str, int], *, missing: bool, max_categories: int
+    ) -> "Categories":
+        """Learn from how often each category occurs."""
+        if len(counts) <= max_categories:
+            return cls(name, tuple(sorted(counts)), missing)
+        by_count = sorted(counts, key=lambda text: (-counts[text], text))
+        return cls(name, tuple(sorted(by_count[: max_categories - 1])), missing, other=True)
 
     @property
     def is_constant(self) -> bool:
@@ -94,3 +98,10 @@ class Categories(Levels):
         if rule.is_constant or len(set(values)) != len(values):
             raise ValueError(f"categories fewer than two or not distinct, {list(values)}")
         return rule
+
+
+def count_texts(name: str, column: Column) -> tuple[dict[str, int], int]:
+    """Return how often each category occurs, by its normal text, and how many are missing."""
+    codes, found = normal_codes(name, column)
+    counts = np.bincount(codes + 1, minlength=len(found) + 1).tolist()
+    return dict(zip(found, counts[1:], strict=True)), counts[0]

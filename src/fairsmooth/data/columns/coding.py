@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from fairsmooth._types import Floats
 from fairsmooth.core.rows import CodedRows
-from fairsmooth.core.rows.coded import NO_FEATURE
+from fairsmooth.core.rows.packing import NO_FEATURE
 from fairsmooth.data.columns import Codes, Rule
 from fairsmooth.data.columns.codes import Column, Levels
 

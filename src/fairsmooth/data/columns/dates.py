@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pandas as pd
 
+from fairsmooth._types import Floats
 from fairsmooth.data.columns import plain
 from fairsmooth.data.columns.binned import Binned
 from fairsmooth.data.columns.codes import Codes, Column, Levels
@@ -15,6 +16,8 @@ from fairsmooth.data.values import Read, moments
 
 # By the names that pandas has for them.
 PARTS = {"year": "year", "month": "month", "weekday": "day_of_week"}
+# A part with no more different values keeps them apart: the months do.
+FEW_VALUES = 12
 
 
 @dataclass(frozen=True)
@@ -31,13 +34,19 @@ class DatePart(Levels):
     @classmethod
     def learn(cls, name: str, column: Column, *, n_bins: int) -> "list[DatePart]":
         """Return the parts that differ between rows, or the year if only gaps differ."""
-        read = moments(name, column)
-        missing = bool(read.missing.any())
+        missing, parts = date_parts(name, column)
         edges = {
-            part: Binned.learn(name, _part(read, part).values[~read.missing], n_bins=n_bins, few=12)
-            for part in PARTS
+            part: Binned.learn(name, values, n_bins=n_bins, few=FEW_VALUES)
+            for part, values in parts.items()
         }
-        rules = [cls(name, part, bins.edges, missing) for part, bins in edges.items() if bins.edges]
+        return cls.of_edges(name, {part: bins.edges for part, bins in edges.items()}, missing)
+
+    @classmethod
+    def of_edges(
+        cls, name: str, edges: Mapping[str, tuple[float, ...]], missing: bool
+    ) -> "list[DatePart]":
+        """Return the parts that have edges."""
+        rules = [cls(name, part, cuts, missing) for part, cuts in edges.items() if cuts]
         return rules or ([cls(name, "year", (), missing)] if missing else [])
 
     @cached_property
@@ -71,6 +80,14 @@ class DatePart(Levels):
         missing = plain.flag(data["missing"], "missing")
         edges = plain.edges(data["edges"], empty=missing)
         return cls(plain.text(data["name"]), data["part"], edges, missing)
+
+
+def date_parts(name: str, column: Column) -> tuple[bool, dict[str, Floats]]:
+    """Return whether a date is missing, and the known values of every part."""
+    read = moments(name, column)
+    return bool(read.missing.any()), {
+        part: _part(read, part).values[~read.missing] for part in PARTS
+    }
 
 
 def _part(read: Read, part: str) -> Read:

@@ -1,7 +1,11 @@
-"""Parquet: one file, or a folder of files that together are one table."""
+"""Parquet: one file, or a folder of files that together are one table.
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+A table may be larger than memory: rows come in batches, columns one at a time if wanted, and
+one of several readers can take its share of the row groups.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -14,37 +18,155 @@ from fairsmooth.data.files.format import PARQUET_ENDINGS, FileFormat
 from fairsmooth.data.frames import check_names
 from fairsmooth.exceptions import InputError
 
+# Rows that are read at once.
+BATCH_ROWS = 2**16
+_SHOWN = 3
+
+
+@dataclass(frozen=True)
+class RowGroup:
+    """A piece of a file that Parquet reads by itself, in the order of the table."""
+
+    file: Path
+    number: int
+    n_rows: int
+
 
 @dataclass(frozen=True)
 class Parquet:
-    """A Parquet table whose rows can be read again and again."""
+    """A Parquet table whose rows can be read again and again.
+
+    Attributes
+    ----------
+    path : Path
+        A file, or a folder of files.
+    share : (int, int)
+        Which of how many readers this is: each has neighbouring row groups, about equally
+        many rows, and together they have all in order. A single reader is (0, 1).
+    """
 
     path: Path
+    share: tuple[int, int] = (0, 1)
+
+    def of_share(self, reader: int, of: int) -> "Parquet":
+        """Return the share of one of several readers."""
+        if not 0 <= reader < of:
+            raise InputError(f"Expected a reader from 0 to {of - 1}, got {reader}.")
+        return replace(self, share=(reader, of))
 
     @cached_property
     def dataset(self) -> Any:
         """All files of the table under one schema, in the order of their names."""
-        files = [str(file) for file in _files(self.path)]
-        base = str(self.path) if self.path.is_dir() else None
-        try:
-            found = _dataset(files, base, None)
-            schemas = [found.schema, *(part.physical_schema for part in found.get_fragments())]
-            return _dataset(files, base, pa.unify_schemas(schemas, promote_options="permissive"))
-        except (pa.ArrowInvalid, pa.ArrowTypeError, OSError) as error:
-            raise _damaged(self.path, error) from error
+        files = [str(file) for file in files_of(self.path)]
+        return open_dataset(files, str(self.path) if self.path.is_dir() else None)
 
-    @property
+    @cached_property
     def names(self) -> list[str]:
         """Names of the columns."""
         return check_names(self.dataset.schema.names)
 
-    def batches(self) -> Iterator[pa.RecordBatch]:
-        """Read all rows."""
-        try:
-            for batch in self.dataset.to_batches():
-                yield batch.rename_columns(self.names)
-        except (pa.ArrowInvalid, pa.ArrowTypeError, OSError) as error:
-            raise _damaged(self.path, error) from error
+    @cached_property
+    def row_groups(self) -> list[RowGroup]:
+        """All pieces of the table, whoever reads them."""
+        return [
+            RowGroup(file, number, known.row_group(number).num_rows)
+            for file in files_of(self.path)
+            for known in [_metadata(file)]
+            for number in range(known.num_row_groups)
+        ]
+
+    @cached_property
+    def own_groups(self) -> list[RowGroup]:
+        """The pieces of this reader."""
+        reader, of = self.share
+        total, before, own = sum(group.n_rows for group in self.row_groups), 0, []
+        for group in self.row_groups:
+            # By the middle of the piece, so that none is read twice.
+            if reader == min(of - 1, (2 * before + group.n_rows) * of // max(2 * total, 1)):
+                own.append(group)
+            before += group.n_rows
+        return own
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows of this reader, known without reading them."""
+        return sum(group.n_rows for group in self.own_groups)
+
+    @property
+    def rows_before(self) -> int:
+        """Number of rows of the table before the first one of this reader."""
+        if not self.own_groups:
+            return 0
+        return sum(g.n_rows for g in self.row_groups[: self.row_groups.index(self.own_groups[0])])
+
+    def batches(
+        self, columns: Sequence[str] | None = None, *, rows: int = BATCH_ROWS
+    ) -> Iterator[pa.RecordBatch]:
+        """Read the rows of this reader, all columns or some, a few at a time."""
+        known = dict(zip(self.names, self.dataset.schema.names, strict=True))
+        wanted = self.names if columns is None else list(columns)
+        stored = [known[name] for name in wanted]
+        for fragment in self._fragments():
+            try:
+                scanner = ds.Scanner.from_fragment(
+                    fragment, schema=self.dataset.schema, columns=stored, batch_size=rows,
+                    batch_readahead=1, fragment_readahead=1,
+                )  # fmt: skip
+                for batch in scanner.to_batches():
+                    yield batch.rename_columns(wanted)
+            except (pa.ArrowInvalid, pa.ArrowTypeError, OSError) as error:
+                raise _damaged(Path(fragment.path), error) from error
+
+    def _fragments(self) -> Iterator[Any]:
+        """Yield what to read: files, or some of their row groups."""
+        wanted: dict[str, list[int]] = {}
+        for group in self.own_groups:
+            wanted.setdefault(str(group.file), []).append(group.number)
+        for fragment in self.dataset.get_fragments():
+            numbers = wanted.get(fragment.path)
+            if numbers:
+                yield fragment.subset(row_group_ids=numbers)
+
+
+def files_of(path: Path) -> list[Path]:
+    """Return the files of a table, in the order of their names."""
+    if path.is_file():
+        return [path]
+    found = sorted(file for file in path.rglob("*") if _is_part(file))
+    if not found:
+        others = others_in(path)
+        raise InputError(
+            f"Expected Parquet files in the folder {path}, found none"
+            + (f" but {', '.join(others[:_SHOWN])}." if others else ".")
+        )
+    return found
+
+
+def others_in(path: Path) -> list[str]:
+    """Return the names of files in a folder that are no part of its table; hidden ones are not."""
+    if not path.is_dir():
+        return []
+    return sorted(
+        str(file.relative_to(path))
+        for file in path.rglob("*")
+        if file.is_file() and not _is_part(file) and not file.name.startswith((".", "_"))
+    )
+
+
+def _is_part(file: Path) -> bool:
+    return file.suffix.lower() in PARQUET_ENDINGS and not file.name.startswith((".", "_"))
+
+
+def open_dataset(files: list[str], base: str | None) -> Any:
+    """Open files under one schema; what folders below ``base`` are called are columns."""
+    for file in files:
+        _metadata(file)
+    try:
+        found = _dataset(files, base, None)
+        schemas = [found.schema, *(part.physical_schema for part in found.get_fragments())]
+        return _dataset(files, base, pa.unify_schemas(schemas, promote_options="permissive"))
+    except (pa.ArrowInvalid, pa.ArrowTypeError, OSError) as error:
+        raise _damaged(Path(base or files[0]), error) from error
 
 
 def _dataset(files: list[str], base: str | None, schema: Any) -> Any:
@@ -59,22 +181,15 @@ def _dataset(files: list[str], base: str | None, schema: Any) -> Any:
 
 def describe(path: Path) -> FileFormat:
     """Tell columns and number of rows, which Parquet knows without reading."""
-    names = tuple(Parquet(path).dataset.schema.names)  # refuses a damaged file
-    rows = sum(pq.read_metadata(file).num_rows for file in _files(path))
-    return FileFormat("parquet", names, n_rows=rows)
+    source = Parquet(path)
+    return FileFormat("parquet", tuple(source.dataset.schema.names), n_rows=source.n_rows)
 
 
-def _files(path: Path) -> list[Path]:
-    if path.is_file():
-        return [path]
-    found = sorted(
-        file
-        for file in path.rglob("*")
-        if file.suffix.lower() in PARQUET_ENDINGS and not file.name.startswith((".", "_"))
-    )
-    if not found:
-        raise InputError(f"Expected Parquet files in the folder {path}, found none.")
-    return found
+def _metadata(file: str | Path) -> Any:
+    try:
+        return pq.read_metadata(file)
+    except (pa.ArrowInvalid, OSError) as error:
+        raise _damaged(Path(file), error) from error
 
 
 def _damaged(path: Path, error: Exception) -> InputError:

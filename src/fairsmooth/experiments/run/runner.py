@@ -29,6 +29,7 @@ def run_experiments(
     *,
     selection: Selection = EVERYTHING,
     n_jobs: int = 1,
+    on_cluster: bool = False,
     report: Report | None = None,
 ) -> None:
     """Run what the experiments need and the store does not hold yet.
@@ -50,6 +51,9 @@ def run_experiments(
         Which methods and cases; everything by default.
     n_jobs : int
         Processes, each with one numerical thread. 1 stays in this process.
+    on_cluster : bool
+        Whether jobs go to the backend that joblib has at the moment, such as that of
+        :func:`fairsmooth.distributed.cluster.on_cluster`, instead of processes of this machine.
     report : callable, optional
         Called with a :class:`Progress` at the start and after every job.
     """
@@ -65,7 +69,7 @@ def run_experiments(
     # Choices first: the fits that follow need what was chosen.
     for choosing in (True, False):
         stage = [job for job in jobs if (job.kind == "choice") == choosing and job.key not in store]
-        for job, record in _finished(stage, store, selection.outside, n_jobs):
+        for job, record in _finished(stage, store, selection.outside, n_jobs, on_cluster):
             store.append(record)
             left.learn(job, record["seconds"])
             tell(describe(job))
@@ -93,7 +97,11 @@ def parameters_of(job: Job, store: Store, method: Method | None) -> Parameters |
 
 
 def _finished(
-    jobs: Sequence[Job], store: Store, outside: Sequence[Method], n_jobs: int
+    jobs: Sequence[Job],
+    store: Store,
+    outside: Sequence[Method],
+    n_jobs: int,
+    on_cluster: bool,
 ) -> Iterator[tuple[Job, JobRecord]]:
     known = {method.name: method for method in (*everyone(), *outside)}
     able: list[Task] = []
@@ -105,18 +113,25 @@ def _finished(
         else:
             able.append((job, parameters, method))
     by_key = {job.key: job for job, *_ in able}
-    for record in _worked(able, n_jobs):
+    for record in _worked(able, n_jobs, on_cluster):
         yield by_key[record["key"]], record
 
 
-def _worked(tasks: Sequence[Task], n_jobs: int) -> Iterator[JobRecord]:
+def _worked(tasks: Sequence[Task], n_jobs: int, on_cluster: bool) -> Iterator[JobRecord]:
+    if on_cluster:
+        yield from _parallel(tasks, n_jobs)
+        return
     if n_jobs == 1 or len(tasks) < 2:
         yield from (work(*task) for task in tasks)
         return
     # If this process is killed its workers are left without work, and soon end themselves.
     with parallel_config(backend="loky", inner_max_num_threads=1, idle_worker_timeout=20):
-        pool = Parallel(n_jobs=n_jobs, return_as="generator_unordered", batch_size=1)
-        yield from pool(delayed(work)(*task) for task in tasks)
+        yield from _parallel(tasks, n_jobs)
+
+
+def _parallel(tasks: Sequence[Task], n_jobs: int) -> Iterator[JobRecord]:
+    pool = Parallel(n_jobs=n_jobs, return_as="generator_unordered", batch_size=1)
+    yield from pool(delayed(work)(*task) for task in tasks)
 
 
 def _reporter(

@@ -1,6 +1,6 @@
 """The audit: every rate and gap with its interval, beside what is certified."""
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any
@@ -24,7 +24,7 @@ from fairsmooth.metrics.auditing.score_records import BIN, score_records
 from fairsmooth.metrics.auditing.statements import Statement, certified_statements
 from fairsmooth.metrics.auditing.tying import tying_records
 from fairsmooth.metrics.auditing.weighted import weighted_records
-from fairsmooth.metrics.given import given_rows
+from fairsmooth.metrics.given import given_rows, require_classifier_alone, require_rows_alone
 from fairsmooth.metrics.group import row_weights
 from fairsmooth.metrics.record import Record, by_metric_and_group, plain
 from fairsmooth.metrics.scored import ScoredRows, last_certified, score_rows
@@ -232,38 +232,52 @@ def audit(
     given = {"y_true": y_true, "y_score": y_score, "y_pred": y_pred}
     rule = {"threshold": threshold, "pos_label": pos_label}
     if clf is None:
-        _require_rows_alone(X, y, shift)
+        require_rows_alone(X, y, shift)
         scored = given_rows(**given, **rule, sensitive_features=sensitive_features)
     else:
-        _require_classifier_alone({**given, **rule})
+        require_classifier_alone({**given, **rule})
         if X is None:
             raise InputError("Expected X with the classifier, got None. Pass the rows to audit.")
         clf, X = last_certified(clf, X)
         scored = score_rows(clf, X, y, sensitive_features=sensitive_features)
     weights = row_weights(sample_weight, scored.n_rows)
+    how: Any = {"confidence": confidence, "random_state": random_state}
     if weights is None:
-        found = _records(clf, X, scored, confidence=confidence, random_state=random_state)
-    elif shift:
-        raise InputError("Expected either sample_weight or shift=True, got both.")
-    else:
-        found = chain(
-            weighted_records(scored, weights, confidence=confidence), epsilon_records(scored)
-        )
-    records = tuple(found)
-    curves = None
+        curves = None
+        if shift:
+            curves = shift_curves(
+                scored, X, reference=reference, columns=columns, random_state=random_state
+            )
+        return audit_of(clf, X, scored, **how, shift=curves)
     if shift:
-        curves = shift_curves(
-            scored, X, reference=reference, columns=columns, random_state=random_state
-        )
+        raise InputError("Expected either sample_weight or shift=True, got both.")
+    found = weighted_records(scored, weights, confidence=confidence)
+    return audit_of(clf, X, scored, **how, records=chain(found, epsilon_records(scored)))
+
+
+def audit_of(
+    clf: Any,
+    X: Any,
+    scored: ScoredRows,
+    *,
+    confidence: float,
+    random_state: int = 0,
+    records: Iterable[Record] | None = None,
+    shift: ShiftAudit | None = None,
+) -> Audit:
+    """Return the audit of rows that were scored; ``records`` are the usual ones if left out."""
+    if records is None:
+        records = _records(clf, X, scored, confidence=confidence, random_state=random_state)
+    found = tuple(records)
     return Audit(
-        records=records,
+        records=found,
         groups=scored.groups.labels,
         n_rows=scored.n_rows,
         confidence=confidence,
         threshold=scored.threshold,
         certificate=scored.certificate,
-        statements=certified_statements(scored, by_metric_and_group(records)),
-        shift=curves,
+        statements=certified_statements(scored, by_metric_and_group(found)),
+        shift=shift,
     )
 
 
@@ -279,21 +293,3 @@ def _records(
     yield from rate_distance_records(scored)
     yield from agreement_records(scored, confidence=confidence)
     yield from tying_records(clf, X, scored, confidence=confidence)
-
-
-def _require_rows_alone(X: Any, y: Any, shift: bool) -> None:
-    if X is not None or y is not None:
-        raise InputError("Expected X and y with a classifier, got them without one.")
-    if shift:
-        raise InputError(
-            "Expected a classifier and X for the curves under shift, got scores or decisions."
-        )
-
-
-def _require_classifier_alone(given: dict[str, Any]) -> None:
-    extra = [name for name, value in given.items() if value is not None]
-    if extra:
-        raise InputError(
-            f"Expected either a classifier or {extra[0]}, got both. "
-            "The classifier says what it decides; its labels are y."
-        )

@@ -49,23 +49,24 @@ def epsilon_records(scored: ScoredRows) -> Iterator[Record]:
     ``epsilon_linf``, the paper's definition) and on all rows
     (``epsilon_linf_all_rows``, ...), where the certificate holds as well.
     """
-    own, certificate = scored.own_scores, scored.certificate
-    if own is None or certificate is None:
+    certificate, everybody = scored.certificate, scored.distances
+    if certificate is None or everybody is None:
         return
     for code, group in enumerate(scored.groups.labels):
-        differences = scored.probabilities - own[:, code]
         members = scored.groups.codes == code
-        for suffix, rows in (("", members), ("_all_rows", np.ones_like(members))):
-            for name, p in NORMS.items():
-                value = sample_norm(differences[rows], p)
-                note = "" if rows.any() else "undefined: no rows"
+        differences = scored.probabilities[members] - scored.own[members]
+        own = {name: sample_norm(differences, p) for name, p in NORMS.items()}
+        all_rows = everybody[code]
+        parts = ("", own, len(differences)), ("_all_rows", all_rows.norms(), all_rows.n_rows)
+        for suffix, norms, count in parts:
+            for name, value in norms.items():
                 yield Record(
                     f"epsilon_{name}{suffix}",
                     group,
                     value,
-                    count=int(rows.sum()),
+                    count=count,
                     bound=certificate.epsilon_by_group[group],
-                    note=note,
+                    note="" if count else "undefined: no rows",
                 )
 
 
@@ -100,7 +101,7 @@ def agreement_records(scored: ScoredRows, *, confidence: float) -> Iterator[Reco
         return
     tail = (1.0 - confidence) / 2.0
     for code, group in enumerate(scored.groups.labels):
-        proved = scored.agreed[scored.groups.codes == code, code]
+        proved = scored.agreed[scored.groups.codes == code]
         low, high = map(float, binomial_interval(proved.sum(), len(proved), error=tail))
         share = float(proved.mean()) if len(proved) else float("nan")
         note = "" if len(proved) else "undefined: no rows"

@@ -84,7 +84,7 @@ def _decisions(scored: ScoredRows) -> Iterator[Statement]:
     if scored.agreed is None:
         return
     for code, group in enumerate(scored.groups.labels):
-        proved = scored.agreed[scored.groups.codes == code, code]
+        proved = scored.agreed[scored.groups.codes == code]
         if not len(proved):
             continue
         text = (

@@ -3,14 +3,12 @@
 from collections.abc import Iterator
 from typing import Any
 
-import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import issparse
 
 from fairsmooth._types import Floats
-from fairsmooth.core.rows import Rows
 from fairsmooth.metrics.intervals import bounded_mean_interval, paired_mean_interval
+from fairsmooth.metrics.own import take
 from fairsmooth.metrics.record import Record
 from fairsmooth.metrics.scored import ScoredRows
 
@@ -41,7 +39,7 @@ def tying_records(clf: Any, X: Any, scored: ScoredRows, *, confidence: float) ->
     untied = getattr(clf, "alpha", None) == 0 and getattr(clf, "parity_solver", "") != "decisions"
     for code, group in enumerate(scored.groups.labels):
         rows = np.flatnonzero(scored.groups.codes == code)
-        own, y = scored.own_scores[rows, code], scored.y[rows]
+        own, y = scored.own_scores[rows], scored.y[rows]
         if free_of is None and untied:
             yield from _nothing(group, len(rows), 0.0, "exactly 0: the groups were not tied")
         elif free_of is None:
@@ -55,16 +53,6 @@ def tying_records(clf: Any, X: Any, scored: ScoredRows, *, confidence: float) ->
             # A free classifier goes through no map, so it decides at ½.
             cuts = (scored.threshold, 0.5 if calibrated else scored.threshold)
             yield from _costs(group, y, own, free, cuts=cuts, error=tail)
-
-
-def take(X: Any, rows: NDArray[np.intp]) -> Any:
-    """Return some rows of a frame, an array, or rows in a compact form."""
-    if isinstance(X, Rows) or issparse(X):
-        return X[rows]
-    if hasattr(X, "iloc"):
-        return X.iloc[rows]
-    frame = nw.from_native(X, eager_only=True, pass_through=True)
-    return frame[rows].to_native() if isinstance(frame, nw.DataFrame) else np.asarray(X)[rows]
 
 
 def _costs(

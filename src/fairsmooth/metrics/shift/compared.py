@@ -5,7 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from fairsmooth._types import Floats
-from fairsmooth.metrics.scored import EXPECTED, Bools, ScoredRows
+from fairsmooth.metrics.own import Bools
+from fairsmooth.metrics.scored import EXPECTED, ScoredRows
 
 
 @dataclass(frozen=True)
@@ -55,8 +56,7 @@ def compare(
         assert scored.threshold is not None  # a certified classifier has one
         own_decisions = (own > scored.threshold).astype(np.float64)
         epsilon = scored.epsilons[scored.groups.codes]
-        rows = np.arange(scored.n_rows)
-        doubt = np.where(scored.agreed[rows, scored.groups.codes], 0.0, 1.0)
+        doubt = np.where(scored.agreed, 0.0, 1.0)
     decided = None if reference_decisions is None else reference_decisions.astype(np.float64)
     decisions = scored.decisions.astype(np.float64)
     return (

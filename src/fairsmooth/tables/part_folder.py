@@ -1,0 +1,99 @@
+"""A folder with one file for every part of a table: each appears whole, and is made once."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import fairsmooth
+from fairsmooth import _atomic
+from fairsmooth.data.files.part_file import parts_of
+from fairsmooth.exceptions import InputError
+
+# Its name keeps it out of the table that the parts are.
+NAME = "_fairsmooth.json"
+
+
+@dataclass(frozen=True)
+class PartJob:
+    """One part to work on, by paths that every worker can reach."""
+
+    model: str
+    folder: str
+    source: str
+    target: str
+    options: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class PartFolder:
+    """Where the parts of one run are written: of one model, one table, and the same options.
+
+    Run again it does what is missing. A file beside the parts says what the run is; a folder
+    of another run is refused, and so is a table whose parts have changed since.
+    """
+
+    folder: Path
+    jobs: tuple[PartJob, ...]
+
+    @classmethod
+    def of(
+        cls, folder: Path, *, what: str, model: Path, table: Path, options: Mapping[str, Any]
+    ) -> "PartFolder":
+        """Open the folder of a run, or make it."""
+        sources = parts_of(table)
+        facts = {
+            "what": what,
+            "version": fairsmooth.__version__,
+            "model": hashlib.sha256(model.read_bytes()).hexdigest(),
+            "options": dict(options),
+            "parts": {name: _state(file) for name, file in sources.items()},
+        }
+        _claim(_atomic.ensure_folder(folder), facts)
+        jobs = tuple(
+            PartJob(_text(model), _text(table), _text(file), _text(folder / name), options)
+            for name, file in sources.items()
+        )
+        return cls(folder, jobs)
+
+    @property
+    def waiting(self) -> list[PartJob]:
+        """The parts that are not there yet."""
+        return [job for job in self.jobs if not Path(job.target).exists()]
+
+    @property
+    def targets(self) -> list[Path]:
+        """All parts, in the order of the table."""
+        return [Path(job.target) for job in self.jobs]
+
+
+def _text(path: Path) -> str:
+    return str(path.absolute())
+
+
+def _state(file: Path) -> list[int]:
+    known = file.stat()
+    return [known.st_size, known.st_mtime_ns]
+
+
+def _claim(folder: Path, facts: dict[str, Any]) -> None:
+    path = folder / NAME
+    if not path.exists():
+        if any(folder.iterdir()):
+            raise InputError(
+                f"Expected an empty folder, or one of an earlier run, got files in {folder}."
+            )
+        _atomic.write_bytes(path, json.dumps(facts, indent=1).encode())
+        return
+    try:
+        earlier = json.loads(path.read_bytes())
+    except ValueError as error:
+        raise InputError(f"Expected what a run wrote in {path}, got something else.") from error
+    different = [name for name in facts if earlier.get(name) != facts[name]]
+    if different:
+        raise InputError(
+            f"Expected the run that {folder} was begun by, got another: {different[0]} differs. "
+            "Give a new folder."
+        )

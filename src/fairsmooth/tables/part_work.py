@@ -1,0 +1,140 @@
+"""What a worker does with one part of a table: a function of paths, whose result is a file."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from fairsmooth._atomic import ensure_folder
+from fairsmooth.data.files import write_chunks
+from fairsmooth.data.files.part_file import PartFile
+from fairsmooth.data.files.stored import StoredTable
+from fairsmooth.exceptions import InputError
+from fairsmooth.metrics.auditing.in_parts import ScoredPart
+from fairsmooth.metrics.own import Distances
+from fairsmooth.tables.model import TableModel
+from fairsmooth.tables.part_folder import PartJob
+from fairsmooth.tables.scoring import with_reason_column
+
+_ROWS = 50_000
+_SUMS = ("n_rows", "total", "squares", "largest")
+
+
+def predict_part(job: PartJob) -> tuple[int, int]:
+    """Score the rows of a part; return how many there are, and how many could not be scored.
+
+    Every part has the column ``reason``, so that all have the same columns.
+    """
+    model = _loaded(job.model)
+    lost = 0
+
+    def scored() -> Iterator[pd.DataFrame]:
+        nonlocal lost
+        first_row = 0
+        for chunk in _chunks(job, model):
+            found = with_reason_column(model.predict(chunk, first_row=first_row, **job.options))
+            lost += int(found["probability"].isna().sum())
+            first_row += len(chunk)
+            yield _with_texts(found)
+
+    with _named(job):
+        return write_chunks(_target(job), scored()), lost
+
+
+def audit_part(job: PartJob) -> list[str]:
+    """Score the rows of a part as an audit needs them; return what was noticed."""
+    model = _loaded(job.model)
+    with _named(job):
+        frame = pd.concat(list(_chunks(job, model)), ignore_index=True)
+        if not len(frame):
+            write_chunks(_target(job), [_as_frame(_nothing())])
+            return [f"{Path(job.source).name} has no rows."]
+        rows = model.audited(frame, **job.options)
+        classes = np.asarray(model.classifier.classes_)
+        part = ScoredPart.of(
+            model.classifier,
+            rows.X,
+            None if rows.y is None else classes[rows.y],
+            sensitive_features=rows.sensitive,
+        )
+        write_chunks(_target(job), [_as_frame(part)])
+        return [f"In {Path(job.source).name}, {note}" for note in rows.notes]
+
+
+def read_scored(path: Path, n_groups: int) -> ScoredPart:
+    """Read what :func:`audit_part` wrote."""
+    table = pd.read_parquet(path)
+    if not len(table):
+        return replace(_nothing(), distances=(Distances(),) * n_groups)
+    sums = table["sums"].iloc[0]
+    distances = np.asarray(sums, dtype=np.float64).reshape(n_groups, len(_SUMS))
+    free = table["free"].to_numpy(np.float64)
+    return ScoredPart(
+        y=None if table["label"].isna().any() else table["label"].to_numpy(np.int64),
+        groups=table["group"].to_numpy(np.int64),
+        scores=table["score"].to_numpy(np.float64),
+        own_scores=table["own"].to_numpy(np.float64),
+        agreed=table["agreed"].to_numpy(bool),
+        distances=tuple(Distances(int(n), *rest) for n, *rest in distances.tolist()),
+        free_scores=None if np.isnan(free).any() else free,
+    )
+
+
+def _as_frame(part: ScoredPart) -> pd.DataFrame:
+    n_rows = len(part.scores)
+    sums = [float(getattr(each, name)) for each in part.distances for name in _SUMS]
+    return pd.DataFrame(
+        {
+            "label": pd.array([pd.NA] * n_rows if part.y is None else part.y, dtype="Int8"),
+            "group": part.groups,
+            "score": part.scores,
+            "own": part.own_scores,
+            "agreed": part.agreed,
+            "free": np.full(n_rows, np.nan) if part.free_scores is None else part.free_scores,
+            # Of the whole part, so it stands in its first row.
+            "sums": pd.Series([sums, *([None] * n_rows)][:n_rows], dtype=object),
+        }
+    )
+
+
+def _nothing() -> ScoredPart:
+    none = np.empty(0)
+    return ScoredPart(None, none.astype(np.int64), none, none, none.astype(bool), ())
+
+
+def _chunks(job: PartJob, model: TableModel) -> Iterator[pd.DataFrame]:
+    source = PartFile(Path(job.source), folder=Path(job.folder))
+    table = StoredTable(source, model.text_columns)
+    if not len(table):
+        yield table.frame(table.columns)
+    yield from table.chunks(rows=_ROWS)
+
+
+def _with_texts(scored: pd.DataFrame) -> pd.DataFrame:
+    """Return kept columns of categories as texts: a table's parts are to have one schema."""
+    kinds = dict.fromkeys(scored.select_dtypes("category").columns, "str")
+    return scored.astype(kinds) if kinds else scored
+
+
+@contextmanager
+def _named(job: PartJob) -> Iterator[None]:
+    """Say in which part something was refused."""
+    try:
+        yield
+    except InputError as error:
+        raise InputError(f"In {Path(job.source).name}: {error}") from error
+
+
+def _target(job: PartJob) -> Path:
+    target = Path(job.target)
+    ensure_folder(target.parent)
+    return target
+
+
+@lru_cache(maxsize=2)
+def _loaded(path: str) -> TableModel:
+    return TableModel.load(path)

@@ -1,0 +1,87 @@
+"""Parquet tables in many parts: shares of readers, columns, parts that are not well."""
+
+from itertools import chain
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from fairsmooth.data.files.parquet import Parquet, others_in
+from fairsmooth.exceptions import InputError
+
+
+@pytest.fixture
+def folder(tmp_path):
+    table = pa.table({"a": list(range(1000)), " b ": [f"t{k % 7}" for k in range(1000)]})
+    for number, (start, stop) in enumerate([(0, 100), (100, 100), (100, 700), (700, 1000)]):
+        part = table.slice(start, stop - start)
+        pq.write_table(part, tmp_path / f"{number}.parquet", row_group_size=70)
+    return tmp_path
+
+
+def values(source, *columns):
+    frames = [batch.to_pandas() for batch in source.batches(columns or None)]
+    return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
+
+
+@pytest.mark.parametrize("of", [1, 2, 3, 7, 40])
+def test_shares_are_neighbours_and_together_all_rows(folder, of):
+    whole = Parquet(folder)
+    shares = [whole.of_share(reader, of) for reader in range(of)]
+    rows = [values(share)["a"].tolist() if share.n_rows else [] for share in shares]
+    assert list(chain.from_iterable(rows)) == list(range(1000))
+    assert [len(found) for found in rows] == [share.n_rows for share in shares]
+    before = [share.rows_before for share in shares if share.n_rows]
+    assert before == [found[0] for found in rows if found]
+    assert max(map(len, rows)) <= 1000 / of + 2 * 70
+
+
+def test_one_column_can_be_read_by_its_name_without_spaces(folder):
+    assert list(values(Parquet(folder), "b")) == ["b"]
+    assert Parquet(folder).n_rows == 1000
+    assert max(batch.num_rows for batch in Parquet(folder).batches(rows=20)) == 20
+
+
+def test_a_reader_must_be_one_of_them(folder):
+    with pytest.raises(InputError, match="Expected a reader from 0 to 1, got 2"):
+        Parquet(folder).of_share(2, 2)
+
+
+def test_a_damaged_part_is_named(folder):
+    contents = (folder / "2.parquet").read_bytes()
+    (folder / "2.parquet").write_bytes(contents[: len(contents) // 2])
+    with pytest.raises(InputError, match=r"Expected a Parquet table, got .*2\.parquet: "):
+        values(Parquet(folder))
+
+
+def test_a_part_damaged_in_its_middle_is_named(folder):
+    contents = bytearray((folder / "2.parquet").read_bytes())
+    contents[10:3000] = bytes(2990)
+    (folder / "2.parquet").write_bytes(contents)
+    with pytest.raises(InputError, match=r"Expected a Parquet table, got .*2\.parquet: "):
+        values(Parquet(folder))
+
+
+def test_an_empty_file_is_named(folder):
+    (folder / "4.parquet").write_bytes(b"")
+    with pytest.raises(InputError, match=r"Expected a Parquet table, got .*4\.parquet: "):
+        values(Parquet(folder))
+
+
+def test_parts_that_cannot_be_one_table_are_refused(folder):
+    pq.write_table(pa.table({"a": ["x"], "b": ["y"]}), folder / "9.parquet")
+    with pytest.raises(InputError, match="incompatible types"):
+        values(Parquet(folder))
+
+
+def test_other_files_are_told(folder, tmp_path):
+    (folder / "notes.csv").write_text("a\n1\n")
+    (folder / "_SUCCESS").write_text("")
+    assert others_in(folder) == ["notes.csv"]
+    assert len(values(Parquet(folder))) == 1000
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    (empty / "notes.csv").write_text("a\n1\n")
+    with pytest.raises(InputError, match=r"found none but notes\.csv"):
+        values(Parquet(empty))

@@ -1,0 +1,140 @@
+"""A folder worked on part by part: the same numbers, each part once, and no other run's."""
+
+import json
+
+import pandas as pd
+import pytest
+from tests.integration.hiring import people
+
+from fairsmooth.cli.main import main
+from fairsmooth.exceptions import InputError
+from fairsmooth.metrics.auditing.in_parts import ScoredPart, audit_parts
+from fairsmooth.tables import TableModel
+from fairsmooth.tables.part_folder import NAME
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("parts")
+    (folder / "table" / "year=2024").mkdir(parents=True)
+    train, new = people(400, 0), people(300, 1)
+    model = TableModel.fit(
+        train, label="hired", sensitive="sex", ids=["id"], drop=["score"], random_state=0
+    )
+    model.save(folder / "model.safetensors")
+    new.iloc[:120].to_parquet(folder / "table" / "a.parquet", index=False)
+    new.iloc[:0].to_parquet(folder / "table" / "b.parquet", index=False)
+    rest = new.iloc[120:].copy()
+    rest.loc[rest.index[3], "years"] = None  # training had no such row
+    rest.to_parquet(folder / "table" / "year=2024" / "c.parquet", index=False)
+    return folder
+
+
+def run(*words):
+    return main([str(word) for word in words])
+
+
+def predicted(path):
+    return pd.read_parquet(path).sort_values("id", ignore_index=True)
+
+
+def test_parts_have_the_scores_of_the_whole(folder, tmp_path, capsys):
+    model, table = folder / "model.safetensors", folder / "table"
+    assert run("predict", model, table, "-o", tmp_path / "parts", "--keep", "sex") == 0
+    assert "Wrote 300 rows in 3 parts" in capsys.readouterr().err
+    assert run("predict", model, table, "-o", tmp_path / "whole.parquet", "--keep", "sex") == 0
+    whole, parts = predicted(tmp_path / "whole.parquet"), predicted(tmp_path / "parts")
+    pd.testing.assert_frame_equal(parts[whole.columns], whole, check_dtype=False)
+    assert parts["reason"].notna().sum() == 1
+
+
+def test_what_is_there_is_not_made_again(folder, tmp_path, capsys):
+    words = ["predict", folder / "model.safetensors", folder / "table", "-o", tmp_path / "out"]
+    assert run(*words) == 0
+    (tmp_path / "out" / "year=2024" / "c.parquet").unlink()
+    kept = (tmp_path / "out" / "a.parquet").stat().st_mtime_ns
+    assert run(*words, "--jobs", 2) == 0
+    assert "180 rows in 1 parts" in capsys.readouterr().err
+    assert (tmp_path / "out" / "a.parquet").stat().st_mtime_ns == kept
+    assert run(*words) == 0
+    assert "3 were there already" in capsys.readouterr().err
+
+
+def test_an_audit_by_parts_is_that_of_the_whole(folder, tmp_path, capsys):
+    words = ["audit", folder / "model.safetensors", folder / "table", "--json"]
+    assert run(*words) == 0
+    whole = json.loads(capsys.readouterr().out)
+    for _ in range(2):  # the second time from what is there
+        assert run(*words, "--parts", tmp_path / "scored") == 0
+        parts = json.loads(capsys.readouterr().out)
+        found = {(r["metric"], r["group"]): r for r in parts["records"]}
+        assert len(found) == len(whole["records"]) > 100
+        for record in whole["records"]:
+            mine = found[record["metric"], record["group"]]
+            for name in ("value", "low", "high", "count"):
+                # Of equal scores rounding may put one first.
+                error = 2e-3 if record["metric"] == "auc" else 1e-12
+                assert mine[name] == pytest.approx(record[name], abs=error)
+
+
+def test_parts_without_labels_are_audited_alike(folder, tmp_path, capsys):
+    (tmp_path / "t").mkdir()
+    people(50, 3).drop(columns="hired").to_parquet(tmp_path / "t" / "a.parquet", index=False)
+    words = ["audit", folder / "model.safetensors", tmp_path / "t", "--json"]
+    assert run(*words, "--parts", tmp_path / "p") == 0
+    assert json.loads(capsys.readouterr().out)["demographic_parity"] is not None
+
+
+def mistake(capsys, message, *words):
+    assert run(*words) == 2
+    said = capsys.readouterr().err
+    assert message in said
+    assert len(said.strip().splitlines()) == 1
+
+
+def test_mistakes_are_one_line(folder, tmp_path, capsys):
+    model, table = folder / "model.safetensors", folder / "table"
+    words = ["predict", model, table, "-o", tmp_path / "out"]
+    assert run(*words) == 0
+    capsys.readouterr()
+    mistake(capsys, "got another: options differs", *words, "--keep", "sex")
+    (tmp_path / "out" / NAME).write_text("no")
+    mistake(capsys, "Expected what a run wrote in", *words)
+    (tmp_path / "out" / NAME).unlink()
+    mistake(capsys, "Expected an empty folder, or one of an earlier run", *words)
+    mistake(capsys, "outside the table's folder", "predict", model, table, "-o", table / "out")
+    one, folders = table / "a.parquet", "Expected a folder of Parquet files, and a folder to write"
+    mistake(capsys, folders, "predict", model, one, "-o", tmp_path / "o.csv", "--jobs", 2)
+    mistake(capsys, folders, "audit", model, one, "--parts", tmp_path / "o")
+    by_parts = ["audit", model, table, "--parts", tmp_path / "o"]
+    mistake(capsys, "with --parts, got --standard.", *by_parts, "--standard", "nyc-ll144")
+    mistake(
+        capsys,
+        "In c.parquet: Row 4: years is missing",
+        *words[:3],
+        "-o",
+        tmp_path / "strict",
+        "--strict",
+        "--jobs",
+        2,
+    )
+
+
+def test_parts_must_all_have_labels_or_none(folder):
+    model = TableModel.load(folder / "model.safetensors")
+    rows, classes = model.audited(people(60, 2)), model.classifier.classes_
+    how = {"sensitive_features": rows.sensitive}
+    with_labels = ScoredPart.of(model.classifier, rows.X, classes[rows.y], **how)
+    without = ScoredPart.of(model.classifier, rows.X, None, **how)
+    with pytest.raises(InputError, match="Expected labels in all parts or in none"):
+        audit_parts(model.classifier, [with_labels, without])
+    with pytest.raises(InputError, match="got none in any part"):
+        audit_parts(model.classifier, [])
+
+
+def test_parts_need_a_certificate(folder):
+    from sklearn.linear_model import LogisticRegression
+
+    X, y = [[0.0], [1.0]] * 4, [0, 1] * 4
+    with pytest.raises(InputError, match="Expected a classifier with a certificate"):
+        ScoredPart.of(LogisticRegression().fit(X, y), X, y, sensitive_features=list("aabb") * 2)

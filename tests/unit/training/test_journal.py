@@ -1,0 +1,138 @@
+"""A journal gives back what was kept, in order, and refuses what does not fit."""
+
+import numpy as np
+import pytest
+import torch
+from safetensors.numpy import save
+
+from fairsmooth.exceptions import InputError
+from fairsmooth.training import epochs
+from fairsmooth.training.epochs import Epochs
+from fairsmooth.training.journal import Journal, current, kept_in, question_of, remove
+
+FACTS = {"table": "abc", "sigma": 1.0}
+SHAPES = {"a": (2,)}
+
+
+def begun(folder, *entries):
+    journal = Journal.open(folder, FACTS, resume=False)
+    for question, array in entries:
+        journal.keep(question, {"a": np.asarray(array, dtype=float)})
+    return journal
+
+
+def again(folder, **changes):
+    return Journal.open(folder, {**FACTS, **changes}, resume=True)
+
+
+def test_answers_come_back_in_order_and_then_there_are_none(tmp_path):
+    begun(tmp_path / "j", ("x", [1, 2]), ("y", [3, 4]))
+    journal = again(tmp_path / "j")
+    assert journal.n_known == 2
+    np.testing.assert_array_equal(journal.recall("x", SHAPES)["a"], [1.0, 2.0])
+    np.testing.assert_array_equal(journal.recall("y", SHAPES)["a"], [3.0, 4.0])
+    assert journal.recall("z", SHAPES) is None
+    journal.keep("z", {"a": np.zeros(2)})
+    assert again(tmp_path / "j").n_known == 3
+
+
+def test_another_course_is_taken_from_where_it_differs(tmp_path):
+    begun(tmp_path / "j", ("x", [1, 2]), ("y", [3, 4]), ("z", [5, 6]))
+    journal = again(tmp_path / "j")
+    assert journal.recall("x", SHAPES) is not None
+    assert journal.recall("other", SHAPES) is None
+    journal.keep("other", {"a": np.zeros(2)})
+    assert journal.recall("z", SHAPES) is None
+
+
+def test_the_last_of_several_states_is_taken_up(tmp_path):
+    begun(tmp_path / "j", ("x", [1, 2]), ("x", [3, 4]), ("y", [5, 6]))
+    journal = again(tmp_path / "j")
+    np.testing.assert_array_equal(journal.latest("x")["a"], [3.0, 4.0])
+    assert journal.latest("x") is None
+    np.testing.assert_array_equal(journal.latest("y")["a"], [5.0, 6.0])
+
+
+def test_questions_are_told_apart_to_the_last_bit():
+    array = np.array([1.0, 2.0])
+    assert question_of("a", array) == question_of("a", array.copy())
+    assert question_of("a", array) != question_of("b", array)
+    assert question_of("a", array) != question_of("a", np.nextafter(array, 3.0))
+
+
+@pytest.mark.parametrize("change", [{"table": "other"}, {"sigma": 0.5}, {"new": 1}])
+def test_other_facts_are_refused(tmp_path, change):
+    begun(tmp_path / "j")
+    with pytest.raises(InputError, match=f"got one with another {next(iter(change))}"):
+        again(tmp_path / "j", **change)
+
+
+@pytest.mark.parametrize(
+    ("arrays", "run", "message"),
+    [
+        ({"a": np.zeros(3)}, None, r"arrays \{'a': \(3,\)\} in entry 0"),
+        ({"b": np.zeros(2)}, None, "in entry 0"),
+        ({}, None, "in entry 0"),
+        ({"a": np.zeros(2, dtype=np.float32)}, None, "other than float64"),
+        ({"a": np.array([0.0, np.nan])}, None, "not finite"),
+        ({"a": np.zeros(2)}, "0", "of another training"),
+    ],
+)
+def test_entries_that_do_not_fit_are_refused(tmp_path, arrays, run, message):
+    journal = begun(tmp_path / "j", ("x", [1, 2]))
+    about = {"run": run or journal.run, "question": "x"}
+    (tmp_path / "j" / "000000.safetensors").write_bytes(save(arrays, about))
+    with pytest.raises(InputError, match=message):
+        again(tmp_path / "j").recall("x", SHAPES)
+
+
+@pytest.mark.parametrize("contents", ["", "[]", "{", "x" * 10])
+def test_facts_that_are_none_are_refused(tmp_path, contents):
+    begun(tmp_path / "j")
+    (tmp_path / "j" / "training.json").write_text(contents)
+    with pytest.raises(InputError, match=r"training\.json that cannot be read"):
+        again(tmp_path / "j")
+
+
+def test_only_a_journal_is_removed(tmp_path):
+    remove(tmp_path / "nothing")
+    (tmp_path / "mine").mkdir()
+    with pytest.raises(InputError, match="got something else"):
+        remove(tmp_path / "mine")
+    begun(tmp_path / "j", ("x", [1, 2]))
+    remove(tmp_path / "j")
+    assert not (tmp_path / "j").exists()
+
+
+def test_a_journal_is_current_in_its_block_only(tmp_path):
+    assert current() is None
+    with kept_in(begun(tmp_path / "j")) as _:
+        assert current() is not None
+    assert current() is None
+
+
+def state_of(width):
+    parameters = torch.zeros(2, width, requires_grad=True)
+    return Epochs.of(parameters, torch.optim.Adam([parameters]))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"parameters": np.zeros((2, 4))}, "an epoch of another network"),
+        ({"stopping": np.zeros(3)}, "an epoch of another network"),
+        ({"means": np.zeros(3)}, "an epoch without its history"),
+    ],
+)
+def test_epochs_that_do_not_fit_are_refused(tmp_path, change, message):
+    journal = begun(tmp_path / "j")
+    start = torch.zeros(2, 3)
+    with kept_in(journal):
+        state_of(3).keep("adam", start)
+    journal = again(tmp_path / "j")
+    arrays, _ = journal._read(0)
+    about = {"run": journal.run, "question": epochs._question("adam", start)}
+    path = tmp_path / "j" / "000000.safetensors"
+    path.write_bytes(save({**arrays, "means": np.zeros((0, 4)), **change}, about))
+    with kept_in(journal), pytest.raises(InputError, match=message):
+        state_of(3).recall("adam", start)
