@@ -66,13 +66,26 @@ def _environment(place: Path, python: str) -> Path:
 def _install(python: Path, wheel: Path, extra: str, *, lowest: bool) -> None:
     began = time.perf_counter()
     # Of torch the version of constraints.txt, which has builds without GPU packages.
-    wanted = [f"{wheel}{extra}", *(["torch==2.13.0"] if extra else [])]
+    torch = ["torch==2.13.0"] if extra else []
     if lowest:
-        how = ["--quiet", "--resolution", "lowest-direct", "--python", python]
-        subprocess.run(["uv", "pip", "install", *how, *wanted], check=True)
+        uv = ["uv", "pip", "install", "--quiet", "--python", python]
+        wanted = ["--requirements", ROOT / "pyproject.toml"]
+        wanted += ["--extra", extra.strip("[]")] if extra else []
+        subprocess.run([*uv, "--resolution", "lowest-direct", *wanted, *torch], check=True)
+        subprocess.run([*uv, "--no-deps", wheel], check=True)
     else:
         constraints = ("-c", str(ROOT / "constraints.txt"))
-        _run(python, "-m", "pip", "install", *QUIET, *constraints, *wanted, at=wheel.parent)
+        _run(
+            python,
+            "-m",
+            "pip",
+            "install",
+            *QUIET,
+            *constraints,
+            *torch,
+            f"{wheel}{extra}",
+            at=wheel.parent,
+        )
     seconds = time.perf_counter() - began
     packages = {path.name.lower() for path in _site(python).iterdir()}
     brought = sorted(name for name in packages if name.startswith(GPU))

@@ -11,6 +11,8 @@ from fairsmooth.exceptions import MissingExtra
 
 # The extra of every package that is imported beyond the base.
 EXTRAS = {
+    "dask": "cluster",
+    "distributed": "cluster",
     "fairlearn": "compare",
     "jinja2": "train",
     "joblib": "train",

@@ -207,11 +207,9 @@ class LayerwiseLikelihood(DrawnLikelihood):
         n_rows = rows.shape[-2] if self.places is None else self.places[1]
         shape = (*rows.shape[:-2], n_rows, sum(self.network.hidden_layer_sizes))
         place = rows.device
+        generator = torch_generator(seed, device=place)
         half = torch.randn(
-            (self.n_pairs, *shape),
-            generator=torch_generator(seed, device=place),
-            dtype=rows.dtype,
-            device=place,
+            (self.n_pairs, *shape), generator=generator, dtype=rows.dtype, device=place
         )
         if self.places is not None:
             half = half.take_along_dim(self.places[0][None, :, :, None], dim=2)
