@@ -11,6 +11,7 @@ from fairsmooth.reporting.shift_grid import shift_grids
 from fairsmooth.reporting.wording import group_names
 
 MOVED = 37
+MARKS = ".mark-symbol, .mark-rect, .mark-line, .mark-rule, .mark-area"
 
 
 def _numbers(text):
@@ -47,9 +48,7 @@ def test_every_chart_has_marks(visit, example):
     for chart in charts:
         name = chart.get_attribute("id")
         assert chart.get_attribute("aria-label"), name
-        marks = chart.query_selector_all(
-            ":is(.mark-symbol, .mark-rect, .mark-line, .mark-rule, .mark-area) > :is(path, rect, line)"
-        )
+        marks = chart.query_selector_all(f":is({MARKS}) > :is(path, rect, line)")
         assert len(marks) >= 2, name
         assert chart.query_selector(".role-axis-title"), name
 
@@ -124,7 +123,7 @@ def _exact_at(page, example, at):
     assert page.text_content("#threshold-table") != before
     found, true = _true_rates(example, threshold)
     shown = _shown_rates(page)
-    assert list(shown)[0] == page.text_content(".picture .name")
+    assert next(iter(shown)) == page.text_content(".picture .name")
     exact = 0
     for name, values in true.items():
         for cell, value, unit in zip(shown[name], values, (100, 1, 100, 100, 100), strict=True):

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from fairsmooth.core.certificate import Certificate
+from fairsmooth.core.outward import upper_text
 from fairsmooth.metrics import Audit
 from fairsmooth.metrics.auditing.score_counts import FEWEST
 from fairsmooth.metrics.auditing.score_records import BIN, N_BINS
@@ -182,11 +183,13 @@ def _gaps(audit: Audit, certificate: Certificate) -> Drawn:
              "bound": float(b)}
             for s, b in zip(scores, widest, strict=True)
         ]  # fmt: skip
+    largest, bound = max(sample.gaps), certificate.epsilon_tight
     caption = (
-        f"{len(rows)} rows drawn at random, with the largest of every group among them: every dot "
-        "stays below the certified bound of its group, the dashed line."
+        f"{len(rows)} rows drawn at random, with the largest of every group among them. None may be "
+        f"above the dashed line of its group, what is certified: the largest is {largest:.4f}, "
+        f"{upper_text(bound)} the most that is possible."
     )
-    alt = "Measured distances to the own classifier, all below the certified bound."
+    alt = f"Measured distances to the own classifier: at most {largest:.4f}."
     spec = relations.gaps_against_bound(rows, curve)
     return Drawn("chart-gaps", "Measured against certified", caption, alt, spec)
 
