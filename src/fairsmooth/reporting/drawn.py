@@ -185,8 +185,8 @@ def _gaps(audit: Audit, certificate: Certificate) -> Drawn:
         ]  # fmt: skip
     largest, bound = max(sample.gaps), certificate.epsilon_tight
     caption = (
-        f"{len(rows)} rows drawn at random, with the largest of every group among them. None may be "
-        f"above the dashed line of its group, what is certified: the largest is {largest:.4f}, "
+        f"{len(rows)} rows drawn at random, with the largest of every group among them. None may "
+        f"be above the dashed line of its group, what is certified: the largest is {largest:.4f}, "
         f"{upper_text(bound)} the most that is possible."
     )
     alt = f"Measured distances to the own classifier: at most {largest:.4f}."
