@@ -9,7 +9,6 @@ from fairsmooth.core.certificate import Certificate
 from fairsmooth.core.outward import upper_text
 from fairsmooth.metrics import Audit
 from fairsmooth.metrics.auditing.score_counts import FEWEST
-from fairsmooth.metrics.auditing.score_records import BIN, N_BINS
 from fairsmooth.reporting.charts import by_group, explorers, relations
 from fairsmooth.reporting.charts.drawing import Drawn
 from fairsmooth.reporting.explored import score_shapes
@@ -99,17 +98,14 @@ def _errors(audit: Audit) -> Drawn | None:
 
 
 def _calibration(audit: Audit) -> Drawn | None:
-    rows, coloured = [], _coloured(audit)
-    for group, name in names_in_order(audit).items():
-        for number in range(1, N_BINS + 1):
-            share = audit.find(f"{BIN}{number}_positive_share", group)
-            mean = audit.find(f"{BIN}{number}_mean_score", group)
-            if share is None or mean is None or share.count < FEWEST:
-                continue
-            rows.append(
-                {"group": name, "who": coloured[name], "score": mean.value, "share": share.value,
-                 "low": share.low, "high": share.high, "rows": share.count}
-            )  # fmt: skip
+    names, coloured = names_in_order(audit), _coloured(audit)
+    rows = [
+        {"group": names[tenth["group"]], "who": coloured[names[tenth["group"]]],
+         "score": tenth["mean_score"], "share": tenth["positive_share"], "low": tenth["low"],
+         "high": tenth["high"], "rows": tenth["count"]}
+        for tenth in audit.reliability().to_dict("records")
+        if tenth["group"] is not None and tenth["count"] >= FEWEST
+    ]  # fmt: skip
     if not rows:
         return None
     caption = (

@@ -12,6 +12,7 @@ from fairsmooth import _lazy
 from fairsmooth.core.certificate import Certificate
 from fairsmooth.metrics.auditing.gap_sample import GapSample
 from fairsmooth.metrics.auditing.ratio_records import IMPACT_RATIO, four_fifths
+from fairsmooth.metrics.auditing.reliability import reliability
 from fairsmooth.metrics.auditing.score_counts import ScoreCounts
 from fairsmooth.metrics.auditing.score_records import BIN
 from fairsmooth.metrics.auditing.statements import Statement
@@ -64,6 +65,8 @@ class Audit:
     def find(self, metric: str, group: Hashable | None = None) -> Record | None:
         """Return the record of a metric and group, or None if there is none."""
         return by_metric_and_group(self.records).get((metric, group))
+
+    reliability = reliability
 
     def to_frame(self) -> pd.DataFrame:
         """Return the records as a table, one row each."""
