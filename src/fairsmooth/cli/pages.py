@@ -6,11 +6,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from fairsmooth.metrics import Audit
     from fairsmooth.reporting.subject import Subject
     from fairsmooth.tables import TableModel
+    from fairsmooth.tables.auditing import AuditedRows
     from fairsmooth.tables.fitting import Fitted
     from fairsmooth.verify import Check
 
@@ -25,11 +24,13 @@ class ModelPage:
     path : Path
         Its file.
     audit : Audit
-    table : DataFrame
-        The rows, as they were read.
+    rows : AuditedRows or None
+        The rows, for a plain regression beside the model; None where they are not at hand.
+    digest : str or None
+        Of the table that they are from.
     table_file : str
         Where they are, for the commands of the page.
-    rows : str
+    kind : str
         What kind of rows they are, such as "held-out rows".
     checks : tuple of Check or None
         What ``verify`` found of the file; it is verified if this is left out.
@@ -38,16 +39,23 @@ class ModelPage:
     model: "TableModel"
     path: Path
     audit: "Audit"
-    table: "pd.DataFrame"
-    table_file: str
-    rows: str = "audited rows"
+    rows: "AuditedRows | None"
+    digest: str | None
+    table_file: str = "DATA"
+    kind: str = "audited rows"
     checks: "tuple[Check, ...] | None" = None
 
     @classmethod
     def of_fitted(cls, fitted: "Fitted", path: Path, *, table_file: str) -> "ModelPage":
         """Take a model with the rows that its training has not seen."""
-        rows = "held-out rows" if fitted.model.guarantee is None else "safety rows"
-        return cls(fitted.model, path, fitted.audit, fitted.test, table_file, rows)
+        from fairsmooth.data.frames import table_digest
+
+        kind = "held-out rows" if fitted.model.guarantee is None else "safety rows"
+        rows, digest = None, None
+        if fitted.test is not None:
+            rows = fitted.model.audited(fitted.test, unknown="ignore")
+            digest = table_digest(fitted.test)
+        return cls(fitted.model, path, fitted.audit, rows, digest, table_file, kind)
 
     def render(
         self, title: str, *, beside: "Mapping[str, Audit] | None" = None, **more: Any
@@ -56,7 +64,7 @@ class ModelPage:
         from fairsmooth.reporting.report import PLAIN, render_report
         from fairsmooth.tables.plain import plain_audit
 
-        plain = plain_audit(self.model.audited(self.table, unknown="ignore"))
+        plain = None if self.rows is None else plain_audit(self.rows)
         others = {**({} if plain is None else {PLAIN: plain}), **(beside or {})}
         more = {"guarantee": self.model.guarantee, "history": self._history(), **more}
         return render_report(
@@ -72,15 +80,14 @@ class ModelPage:
         return tuple(getattr(self.model.classifier, "history_", ()))
 
     def _subject(self) -> "Subject":
-        from fairsmooth.data.frames import table_digest
         from fairsmooth.persistence import file_digest
         from fairsmooth.reporting.subject import Subject
 
         return Subject(
             provenance=self.model.provenance,
-            rows=self.rows,
+            rows=self.kind,
             model_digest=file_digest(self.path),
-            table_digest=table_digest(self.table),
+            table_digest=self.digest,
             model_file=self.path.name,
             table_file=self.table_file,
             guarantee_inside=self.model.guarantee is not None,
