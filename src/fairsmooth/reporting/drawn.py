@@ -181,9 +181,9 @@ def _gaps(audit: Audit, certificate: Certificate) -> Drawn:
         ]  # fmt: skip
     largest, bound = max(sample.gaps), certificate.epsilon_tight
     caption = (
-        f"{len(rows)} rows drawn at random, with the largest of every group among them. None may "
-        f"be above the dashed line of its group, what is certified: the largest is {largest:.4f}, "
-        f"{upper_text(bound)} the most that is possible."
+        f"{len(rows)} rows drawn at random, with the largest of every group among them. No dot "
+        "may be above the dashed line of its group, what is certified: the largest is "
+        f"{largest:.4f}, and {upper_text(bound)} the most that is possible."
     )
     alt = f"Measured distances to the own classifier: at most {largest:.4f}."
     spec = relations.gaps_against_bound(rows, curve)
