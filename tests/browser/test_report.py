@@ -76,13 +76,12 @@ def _fits(page, width):
 
 
 def _shown_rates(page):
-    rows = page.query_selector_all("#threshold-table tr")
-    return {
-        row.query_selector("th").text_content(): [
-            _numbers(cell.text_content()) for cell in row.query_selector_all("td")
-        ]
-        for row in rows
-    }
+    """Return the numbers of every row of the table; one evaluation, however many groups."""
+    rows = page.evaluate(
+        """() => [...document.querySelectorAll('#threshold-table tr')].map(row =>
+             [...row.children].map(cell => cell.textContent))"""
+    )
+    return {name: [_numbers(text) for text in texts] for name, *texts in rows}
 
 
 def _true_rates(example, threshold):
