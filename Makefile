@@ -7,7 +7,7 @@ STAMP  := $(VENV)/.installed
 # Two test processes with one numerical thread each fill a two-core machine.
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: demo test kernels lint bench docs links clean
+.PHONY: demo test kernels lint wheel bench docs links clean
 
 demo: $(STAMP)
 	$(BIN)/fairsmooth demo --out out/demo
@@ -23,6 +23,10 @@ lint: $(STAMP)
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+
+# sdist and wheel, the base and the demo from the wheel, in an environment with nothing else.
+wheel: $(STAMP)
+	$(BIN)/python tools/try_wheel.py
 
 bench: $(STAMP)
 	@for b in benchmarks/[a-z]*.py; do echo "== $$b"; $(BIN)/python $$b --quick || exit 1; done

@@ -290,8 +290,8 @@ FAULTS = (
     Fault(
         "both-bounds-spend-the-whole-error",
         INTERVALS,
-        "bernstein_radius(squares, n, error / 2.0)",
-        "bernstein_radius(squares, n, error)",
+        ".sum(), n, error / 2.0)",
+        ".sum(), n, error)",
         OF_INTERVALS,
     ),
     Fault(

@@ -4,6 +4,8 @@ from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any
 
+from fairsmooth._extras import missing_extra
+
 
 def names_when_asked(namespace: dict[str, Any], homes: Mapping[str, str]) -> Callable[[str], Any]:
     """Return a package's ``__getattr__``, which fetches a name from the module it lives in.
@@ -19,7 +21,10 @@ def names_when_asked(namespace: dict[str, Any], homes: Mapping[str, str]) -> Cal
     def found(name: str) -> Any:
         if name not in homes:
             raise AttributeError(f"module {namespace['__name__']!r} has no attribute {name!r}")
-        value = getattr(import_module(homes[name]), name)
+        try:
+            value = getattr(import_module(homes[name]), name)
+        except ModuleNotFoundError as error:
+            raise missing_extra(error) or error from error
         namespace[name] = value
         return value
 
@@ -31,4 +36,7 @@ def fetched(module: str, name: str) -> Any:
 
     Only for what a user may ask of an object and another room does, such as its page.
     """
-    return getattr(import_module(module), name)
+    try:
+        return getattr(import_module(module), name)
+    except ModuleNotFoundError as error:
+        raise missing_extra(error) or error from error

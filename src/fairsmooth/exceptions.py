@@ -17,6 +17,10 @@ class ModelFileError(FairSmoothError, ValueError):
     """A model file is damaged, altered, or was not written by this library."""
 
 
+class MissingExtra(FairSmoothError, ImportError):
+    """A part of the library was used whose packages are not installed; the message says how."""
+
+
 class ScaleWarning(UserWarning):
     """Columns are on scales that one level of noise cannot serve; standardise them."""
 

@@ -8,8 +8,9 @@ import torch
 from benchmarks._reference import Layer, reference_score
 
 from fairsmooth.core.architecture import ACTIVATIONS, Network
+from fairsmooth.core.deviations import bernstein_radius
 from fairsmooth.core.smoothing import smooth_network, smooth_probability
-from fairsmooth.core.smoothing.confidence import RunningScores, bernstein_radius
+from fairsmooth.core.smoothing.confidence import RunningScores
 from fairsmooth.core.smoothing.linear import LINKS, apply_link
 
 

@@ -11,7 +11,8 @@ import fairsmooth
 ROOT = Path(fairsmooth.__file__).parent
 GUIDE = (Path(__file__).parents[2] / "CONTRIBUTING.md").read_text(encoding="utf-8")
 FOUNDATION = {
-    "exceptions", "_types", "_validate", "_random", "_registry", "_atomic", "_lazy", "_palette"
+    "exceptions", "_types", "_validate", "_random", "_registry", "_atomic", "_lazy", "_palette",
+    "_extras",
 }  # fmt: skip
 # Shares nothing but exceptions with what it checks; the command line alone calls it.
 INDEPENDENT, ITS_CALLERS = "verify", {"cli"}

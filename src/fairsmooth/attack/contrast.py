@@ -6,7 +6,7 @@ entry. The smooth score of a linear model with weights and bias ``W`` is
 .. math:: N(W)(x) = \sum_j p_j\,\Phi\bigl(W\cdot u / t_j\bigr),\qquad t_j^2 = \sigma^2 + v_j^2c^2,
 
 one term with ``v = 1`` for the probit link, ``v = 0`` for the step, and the mixture of
-:func:`~fairsmooth.core.smoothing.linear.logistic_mixture` for the logistic. Nothing is
+:func:`~fairsmooth.core.smoothing.mixtures.logistic_mixture` for the logistic. Nothing is
 special about ``c = 0``, where ``x`` is infinite, and ``-u`` only changes the sign of a
 difference of two scores. So the supremum over all inputs is a maximum over a sphere.
 
@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from fairsmooth._types import Floats
-from fairsmooth.core.smoothing.linear import N_NODES, logistic_mixture
+from fairsmooth.core.smoothing.mixtures import N_NODES, logistic_mixture
 
 
 @dataclass(frozen=True, eq=False)

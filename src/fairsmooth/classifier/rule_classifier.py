@@ -1,7 +1,7 @@
 """Classifiers whose predictions come from one frozen rule."""
 
 from abc import abstractmethod
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable
 from typing import Any, Self
 
 import numpy as np
@@ -18,7 +18,6 @@ from sklearn.utils.validation import (
 
 from fairsmooth._types import Floats, Labels
 from fairsmooth.classifier.group_classifier import GroupClassifier, both_classes
-from fairsmooth.core.explanation import Explanation, explain
 from fairsmooth.core.rows import CodedRows, DenseRows, Rows, SparseRows
 from fairsmooth.core.rule_holder import RuleHolder
 from fairsmooth.data.groups import Groups, some_rows
@@ -110,45 +109,6 @@ class RuleClassifier(RuleHolder, GroupClassifier):
         Each row is smoothed once, where one way of smoothing gives both.
         """
         return self.rule_.scores_and_intervals(self._checked(X))
-
-    def explain(
-        self, X: Any, *, reference: Any = None, columns: Sequence[str] | None = None
-    ) -> Explanation:
-        """Explain rows: what each column adds to the score of a reference row.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-            Rows.
-        reference : array-like of shape (d,) or (m, d), optional
-            The row to compare with, or rows, whose mean is taken; zeros if left out.
-        columns : sequence of str, optional
-            The source column of every feature, such as the one that it is an indicator of;
-            each feature by itself if left out.
-
-        Returns
-        -------
-        Explanation
-            Contributions that add up to the difference of the scores, the certified interval of
-            every group's own score, and whether each group's own decision is proved to agree.
-        """
-        checked = self._checked(X)
-        rows = checked.toarray() if isinstance(checked, Rows) else checked
-        names = list(getattr(self, "feature_names_in_", map(str, range(rows.shape[1]))))
-        sources = tuple(map(str, names if columns is None else columns))
-        if len(sources) != rows.shape[1]:
-            raise InputError(
-                f"Expected columns with one name per feature ({rows.shape[1]}), got {len(sources)}."
-            )
-        base = np.zeros(rows.shape[1])
-        if reference is not None:
-            given = np.asarray(reference, dtype=np.float64)
-            base = given.mean(axis=0) if given.ndim == 2 else given
-        if base.shape != rows.shape[1:] or not np.isfinite(base).all():
-            raise InputError(
-                f"Expected a finite reference of {rows.shape[1]} features, got shape {base.shape}."
-            )
-        return explain(self.rule_, rows, base, sources)
 
     def _scores(self, X: Floats | Rows) -> Floats:
         return self.rule_.scores(X, self.rule_.parameters)

@@ -1,7 +1,7 @@
 """``fairsmooth audit``: measured fairness, of a model beside its certificate or of any system."""
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
     from fairsmooth.metrics import Audit, BiasAudit
     from fairsmooth.tables import TableModel
+    from fairsmooth.tables.auditing import AuditedRows
     from fairsmooth.tables.decided import DecidedRows
 
 NAME = "audit"
@@ -107,6 +108,8 @@ def command(
     measured = [] if limits is None else gate(done.audit, limits)
     print_notes([*notes, *done.notes])
     title = f"Audit of {scores if path is None else path.name} on {table_path.name}"
+    # What the page names, so that its reader can do this again.
+    done = replace(done, path=path, table_file=table_path.name)
     _write(done, report, csv, title=title)
     _print(done, measured, time.perf_counter() - began, json_output)
     if not all(one.holds for one in measured):
@@ -120,6 +123,10 @@ class _Done:
     provenance: dict[str, Any]
     model: "TableModel | None" = None
     standard: "BiasAudit | None" = None
+    rows: "AuditedRows | None" = None
+    digest: str | None = None
+    path: Path | None = None
+    table_file: str = "DATA"
 
 
 def _of_a_model(
@@ -131,6 +138,7 @@ def _of_a_model(
     unknown: str | None,
     strict: bool,
 ) -> _Done:
+    from fairsmooth.data.frames import table_digest
     from fairsmooth.tables.any_system import standard_table
 
     audited = model.audited(table, unknown=unknown, strict=strict)
@@ -138,7 +146,8 @@ def _of_a_model(
     asked = None
     if rows is not None and standard is not None:
         asked = standard_table(standard, rows, by_scores=False)
-    return _Done(result, [*audited.notes], model.describe(), model, asked)
+    about: dict[str, Any] = {"rows": audited, "digest": table_digest(table)}
+    return _Done(result, [*audited.notes], model.describe(), model, asked, **about)
 
 
 def _of_a_column(
@@ -173,22 +182,27 @@ def _require_targets(
 def _write(done: _Done, report: Path | None, csv: Path | None, *, title: str) -> None:
     from fairsmooth._atomic import write_bytes
     from fairsmooth.cli.output import say
-    from fairsmooth.reporting.report import render_report
 
     if report is not None:
-        model = done.model
-        page = render_report(
-            title,
-            None if model is None else model.certificate,
-            done.audit,
-            provenance=None if model is None else model.provenance,
-            standard=done.standard,
-        )
-        write_bytes(report, page.encode())
+        write_bytes(report, _page(done, title).encode())
         say(f"Wrote {report}.")
     if csv is not None and done.standard is not None:
         write_bytes(csv, done.standard.to_csv().encode())
         say(f"Wrote {csv}.")
+
+
+def _page(done: _Done, title: str) -> str:
+    from fairsmooth.cli.pages import ModelPage, system_subject
+    from fairsmooth.reporting.report import render_report
+
+    more: dict[str, Any] = {"notes": done.notes, "standard": done.standard}
+    if done.model is None or done.path is None:
+        subject = system_subject(done.provenance, done.table_file)
+        return render_report(title, None, done.audit, subject=subject, **more)
+    about = ModelPage(
+        done.model, done.path, done.audit, done.rows, done.digest, table_file=done.table_file
+    )
+    return about.render(title, **more)
 
 
 def _print(done: _Done, measured: list[Measured], seconds: float, json_output: bool) -> None:

@@ -67,6 +67,7 @@ def command(
         typer.Option("--shares", help="With --rates: the groups' shares; equal if left out."),
     ] = None,
     output: Annotated[Path | None, typer.Option("-o", "--output", help="JSON to write.")] = None,
+    report: Annotated[Path | None, typer.Option("--report", help="HTML page to write.")] = None,
     unknown: Unknown = None,
     sep: Separator = None,
     decimal: Decimal = None,
@@ -94,7 +95,7 @@ def command(
     }
     if path is not None:
         refuse_options_of_a_model(**named)
-    _require_output(output, path, table_path)
+    _require_output([output, report], path, table_path)
     how = {"sep": sep, "decimal": decimal, "encoding": encoding}
     safety = SafetyRows.read(path, table_path, scores=scores, unknown=unknown, how=how, **named)
     if plan:
@@ -104,6 +105,8 @@ def command(
         return
     found = safety.guarantee(limits, moved, attempt)
     _tell(found, output, json_output)
+    if report is not None:
+        _write_report(report, safety, found, path, table_path, output)
     if not found.holds:
         if attempt is None:
             _say_what_would_do(safety.rows, limits, moved)
@@ -164,11 +167,40 @@ class SafetyRows:
         return guarantee_rows(self.rows, limits, shift=shift, attempt=attempt, facts=self.facts)
 
 
-def _require_output(output: Path | None, path: Path | None, table_path: Path) -> None:
+def _require_output(outputs: list[Path | None], path: Path | None, table_path: Path) -> None:
     from fairsmooth.cli.targets import require_target
 
-    if output is not None:
-        require_target(output, inputs=[table_path, *([] if path is None else [path])])
+    inputs = [table_path, *([] if path is None else [path])]
+    given = [output for output in outputs if output is not None]
+    for position, output in enumerate(given):
+        require_target(output, inputs=inputs, others=given[:position])
+
+
+def _write_report(
+    report: Path,
+    safety: SafetyRows,
+    found: "GapGuarantee",
+    path: Path | None,
+    table_path: Path,
+    output: Path | None,
+) -> None:
+    """Write what the counts tell: rates, bounds, and how they widen as people change."""
+    from fairsmooth.cli.pages import checks_of, write_page
+    from fairsmooth.reporting.objects import guarantee_subject
+    from fairsmooth.reporting.report import Report
+
+    known = safety.model
+    subject = guarantee_subject(
+        found,
+        provenance=None if known is None else known.provenance,
+        table_file=table_path.name,
+        model_file="MODEL" if path is None else path.name,
+        guarantee_file="GUARANTEE.json" if output is None else output.name,
+        checks=checks_of(path, found.to_dict()),
+    )
+    title = f"Gap guarantee of {'a column' if path is None else path.name} on {table_path.name}"
+    certificate = None if known is None else known.certificate
+    write_page(report, Report(title, subject, None, certificate, found).to_html())
 
 
 def _tell(found: "GapGuarantee", output: Path | None, json_output: bool) -> None:

@@ -16,6 +16,7 @@ import typer
 from typer.core import TyperGroup
 
 import fairsmooth
+from fairsmooth._extras import missing_extra
 from fairsmooth.cli.advice import for_the_command_line
 from fairsmooth.exceptions import FairSmoothError
 
@@ -143,6 +144,8 @@ def _report(error: Exception, *, debug: bool) -> int:
 
 def _one_line(error: Exception) -> str | None:
     """Return the message of a mistake that a user can mend, or None for one of ours."""
+    if isinstance(error, ImportError):
+        error = missing_extra(error) or error
     if isinstance(error, FairSmoothError):
         return " ".join(for_the_command_line(str(error)).split())
     if isinstance(error, MemoryError) or _OUT_OF_MEMORY in str(error):

@@ -24,6 +24,8 @@ from fairsmooth.exceptions import InputError
 
 if TYPE_CHECKING:
     from fairsmooth.guarantees import GapMonitor, Limits
+    from fairsmooth.tables import TableModel
+    from fairsmooth.tables.decided import DecidedRows
 
 NAME = "monitor"
 _BARS = "▁▂▃▄▅▆▇█"
@@ -86,25 +88,42 @@ def command(
     monitor.update(rows.decisions, sensitive_features=groups, y_true=rows.y, batch=name)
     write_document(state, {**monitor.to_dict(), "rule": rule})
     print_notes([*notes, *rows.notes])
-    _tell(monitor, model.name, rows.notes, report, json_output)
+    if report is not None:
+        whose = {"column": scores, "model_digest": rule.get("model")}
+        _write_report(report, monitor, rows, loaded, name=model.name, **whose)
+    _tell(monitor, json_output)
     if monitor.status == "alarm":
         raise typer.Exit(1)
 
 
-def _tell(
+def _write_report(
+    report: Path,
     monitor: "GapMonitor",
+    rows: "DecidedRows",
+    model: "TableModel | None",
+    *,
     name: str,
-    notes: tuple[str, ...],
-    report: Path | None,
-    json_output: bool,
+    **whose: Any,
 ) -> None:
-    from fairsmooth.cli.output import print_json, print_lines, print_notes, say
+    from fairsmooth.cli.output import say
+    from fairsmooth.reporting.subject import Subject
+    from fairsmooth.reporting.watching import write_watch
 
-    if report is not None:
-        from fairsmooth.reporting.watching import write_watch
+    subject = Subject(
+        provenance=None if model is None else model.provenance,
+        sensitive=tuple(map(str, rows.sensitive)),
+        threshold=rows.threshold,
+        rows="rows watched",
+        n_rows=sum(cell["rows"] for cell in monitor.counts if cell["label"] is None),
+        **whose,
+    )
+    write_watch(report, monitor, title=f"Monitor of {name}", notes=rows.notes, subject=subject)
+    say(f"Wrote {report}.")
 
-        write_watch(report, monitor, title=f"Monitor of {name}", notes=notes)
-        say(f"Wrote {report}.")
+
+def _tell(monitor: "GapMonitor", json_output: bool) -> None:
+    from fairsmooth.cli.output import print_json, print_lines, print_notes
+
     if json_output:
         # The document has these four keys and no others; what was noticed is told beside it.
         print_notes(monitor.notes)

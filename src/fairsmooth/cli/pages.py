@@ -1,15 +1,15 @@
 """The report that commands write: what is known of model and rows, put on one page."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from fairsmooth.metrics import Audit
+    from fairsmooth.reporting.subject import Subject
     from fairsmooth.tables import TableModel
+    from fairsmooth.tables.auditing import AuditedRows
     from fairsmooth.tables.fitting import Fitted
     from fairsmooth.verify import Check
 
@@ -24,11 +24,13 @@ class ModelPage:
     path : Path
         Its file.
     audit : Audit
-    table : DataFrame
-        The rows, as they were read.
+    rows : AuditedRows or None
+        The rows, for a plain regression beside the model; None where they are not at hand.
+    digest : str or None
+        Of the table that they are from.
     table_file : str
         Where they are, for the commands of the page.
-    rows : str
+    kind : str
         What kind of rows they are, such as "held-out rows".
     checks : tuple of Check or None
         What ``verify`` found of the file; it is verified if this is left out.
@@ -37,16 +39,23 @@ class ModelPage:
     model: "TableModel"
     path: Path
     audit: "Audit"
-    table: "pd.DataFrame"
-    table_file: str
-    rows: str = "audited rows"
+    rows: "AuditedRows | None"
+    digest: str | None
+    table_file: str = "DATA"
+    kind: str = "audited rows"
     checks: "tuple[Check, ...] | None" = None
 
     @classmethod
     def of_fitted(cls, fitted: "Fitted", path: Path, *, table_file: str) -> "ModelPage":
         """Take a model with the rows that its training has not seen."""
-        rows = "held-out rows" if fitted.model.guarantee is None else "safety rows"
-        return cls(fitted.model, path, fitted.audit, fitted.test, table_file, rows)
+        from fairsmooth.data.frames import table_digest
+
+        kind = "held-out rows" if fitted.model.guarantee is None else "safety rows"
+        rows, digest = None, None
+        if fitted.test is not None:
+            rows = fitted.model.audited(fitted.test, unknown="ignore")
+            digest = table_digest(fitted.test)
+        return cls(fitted.model, path, fitted.audit, rows, digest, table_file, kind)
 
     def render(
         self, title: str, *, beside: "Mapping[str, Audit] | None" = None, **more: Any
@@ -55,7 +64,7 @@ class ModelPage:
         from fairsmooth.reporting.report import PLAIN, render_report
         from fairsmooth.tables.plain import plain_audit
 
-        plain = plain_audit(self.model.audited(self.table, unknown="ignore"))
+        plain = None if self.rows is None else plain_audit(self.rows)
         others = {**({} if plain is None else {PLAIN: plain}), **(beside or {})}
         more = {"guarantee": self.model.guarantee, "history": self._history(), **more}
         return render_report(
@@ -70,16 +79,15 @@ class ModelPage:
     def _history(self) -> tuple[Any, ...]:
         return tuple(getattr(self.model.classifier, "history_", ()))
 
-    def _subject(self) -> Any:
-        from fairsmooth.data.frames import table_digest
+    def _subject(self) -> "Subject":
         from fairsmooth.persistence import file_digest
         from fairsmooth.reporting.subject import Subject
 
         return Subject(
             provenance=self.model.provenance,
-            rows=self.rows,
+            rows=self.kind,
             model_digest=file_digest(self.path),
-            table_digest=table_digest(self.table),
+            table_digest=self.digest,
             model_file=self.path.name,
             table_file=self.table_file,
             guarantee_inside=self.model.guarantee is not None,
@@ -87,12 +95,58 @@ class ModelPage:
         )
 
 
-def checks_of(model: Path, data: Path | None = None) -> "tuple[Check, ...]":
-    """Verify a model file, and the guarantee that it holds if it holds one."""
-    from fairsmooth.cli.verify import with_guarantee
-    from fairsmooth.verify import verify
+def system_subject(facts: Mapping[str, Any], table_file: str) -> "Subject":
+    """Say what is known of a system that is a column of a table."""
+    from fairsmooth.reporting.subject import Subject
 
-    return with_guarantee(verify(model), None, model, data, {})[0].checks
+    return Subject(
+        column=facts["scores"],
+        positive=facts["positive"],
+        sensitive=tuple(facts["sensitive"]),
+        threshold=facts["threshold"],
+        table_digest=facts["digest"],
+        table_file=table_file,
+    )
+
+
+def checks_of(
+    model: Path | None, guarantee: Mapping[str, Any] | None = None
+) -> "tuple[Check, ...]":
+    """Verify a model file, and a guarantee: the one given, or the one that the file holds."""
+    from fairsmooth.cli.confirming import confirm_guarantee
+    from fairsmooth.persistence import read_contents
+    from fairsmooth.verify import not_checked, verify
+
+    checks: tuple[Check, ...] = ()
+    if model is not None:
+        found = verify(model)
+        if not found.holds:
+            return found.checks
+        checks = found.checks
+        guarantee = guarantee or read_contents(model).description.plain["guarantee"]
+    if guarantee is None:
+        return checks
+    again = confirm_guarantee(dict(guarantee), model=model, data=None)
+    trusted = (not_checked("taken on trust", what) for what in again.trusted)
+    return (*checks, *again.checks, *trusted)
+
+
+def require_report(report: Path | None, *, inputs: Sequence[Path], others: Sequence[Path]) -> None:
+    """Refuse a report, if one is asked for, that would overwrite something else."""
+    from fairsmooth.cli.targets import require_target
+
+    if report is not None:
+        require_target(report, inputs=list(inputs), others=list(others))
+
+
+def write_training(
+    report: Path | None, fitted: "Fitted", path: Path, data: str, notes: Sequence[str]
+) -> None:
+    """Write the page of a training, if one is asked for, about the rows it has not seen."""
+    if report is not None:
+        rows = f"the rows held out of {data}"
+        about = ModelPage.of_fitted(fitted, path, table_file=rows)
+        write_page(report, about.render(f"{path.name}, trained on {data}", notes=notes))
 
 
 def write_page(path: Path, page: str) -> None:

@@ -96,6 +96,9 @@ def command(
         float,
         typer.Option("--aim", help="How likely the safety rows must be to guarantee the choice."),
     ] = 0.9,
+    report: Annotated[
+        Path | None, typer.Option("--report", help="HTML page to write, about the held-out rows.")
+    ] = None,
     unknown: Unknown = "error",
     test_size: TestSize = 0.3,
     seed: Seed = 0,
@@ -110,6 +113,7 @@ def command(
     With --guarantee-dp, --guarantee-eo or --min-ratio the held-out rows are safety rows: a model is
     written only if they guarantee the limits; otherwise the exit code is 3.
     """
+    from fairsmooth.cli.pages import require_report, write_training
     from fairsmooth.cli.targets import require_target
 
     wanted = Wanted.of(guarantee_dp, guarantee_eo, min_ratio, confidence, shift, aim)
@@ -118,6 +122,7 @@ def command(
     widths = parse_widths(hidden)
     decided_above = parse_threshold(threshold, guaranteed=wanted.limits is not None)
     require_target(output, inputs=[data])
+    require_report(report, inputs=[data], others=[output])
     # What is wrong with the options is said before torch is loaded.
     from fairsmooth.cli.output import say
     from fairsmooth.cli.reading import read, roles_of
@@ -144,3 +149,4 @@ def command(
     fitted.model.save(output)
     print_fitted(fitted, json_output, notes=notes)
     say(f"Wrote {output}.")
+    write_training(report, fitted, output, data.name, notes)

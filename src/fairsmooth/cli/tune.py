@@ -34,7 +34,7 @@ NAME = "tune"
 RECORDS = "trials.jsonl"
 FILES = (
     RECORDS, "model.safetensors", "trials.csv", "pareto.csv", "pareto.png", "front.json",
-    "alternatives.json", "alternatives.md",
+    "alternatives.json", "alternatives.md", "report.html",
 )  # fmt: skip
 
 
@@ -121,13 +121,14 @@ def command(
         aim=share,
     )
     _write(folder, searched)
+    _write_report(folder, searched, data.name)
     assert searched.fitted.model.provenance is not None
     print_notes([*notes, *searched.fitted.model.provenance.notes, *searched.notes])
     if json_output:
         print_json(searched.summary())
         return
     _print(searched)
-    say(f"Wrote model, trials, front and the record of alternatives to {folder}.")
+    say(f"Wrote model, report, trials, front and the record of alternatives to {folder}.")
 
 
 def _search(
@@ -183,6 +184,16 @@ def _write(folder: Path, searched: "Searched") -> None:
     for name, text in texts.items():
         with _atomic.replacing(folder / name) as temporary:
             temporary.write_text(text, encoding="utf-8")
+
+
+def _write_report(folder: Path, searched: "Searched", data: str) -> None:
+    from fairsmooth import _atomic
+    from fairsmooth.cli.pages import ModelPage
+
+    path, rows = folder / "model.safetensors", f"the rows held out of {data}"
+    about = ModelPage.of_fitted(searched.fitted, path, table_file=rows)
+    page = about.render(f"Search on {data}", front=searched.tuned.front, notes=searched.notes)
+    _atomic.write_bytes(folder / "report.html", page.encode())
 
 
 def _as_json(document: dict[str, Any]) -> str:

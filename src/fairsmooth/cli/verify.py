@@ -61,7 +61,7 @@ def command(
     found: tuple[AttackResult, ...] = ()
     saved = None
     with _model_file(model) as file:
-        verification, verdict = with_guarantee(verify(model), guarantee, file, data, how)
+        verification, verdict = _with_guarantee(verify(model), guarantee, file, data, how)
         if attack_seconds > 0 and not verification.failures:
             # Loaded when asked for: verifying needs no torch, attacking does.
             from fairsmooth.persistence import read_model
@@ -95,7 +95,7 @@ def _model_file(model: Path) -> Iterator[Path]:
         yield inside
 
 
-def with_guarantee(
+def _with_guarantee(
     verification: Verification,
     path: Path | None,
     model: Path,

@@ -16,18 +16,16 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-import torch
 
 from fairsmooth._types import Floats
-from fairsmooth.core.architecture import Network
-from fairsmooth.core.smoothing.exact import smooth_network
-from fairsmooth.core.smoothing.linear import N_NODES, logistic_mixture
+from fairsmooth.core.network import Network
+from fairsmooth.core.smoothing.mixtures import LINEAR_ERROR, N_NODES, logistic_mixture
 
 # Steps along the line: of Gauss, then in ever more panels, until what lacks is below the goal,
-# which for a hidden layer is not above the error of a score.
+# which is not below the error of a score.
 _NODES = 16
 _MOST_PANELS = 64
-LINEAR_GOAL, NETWORK_GOAL = 1e-10, 2e-6
+LINEAR_GOAL, NETWORK_GOAL = LINEAR_ERROR, 2e-6
 _CHUNK = 1024
 
 
@@ -128,6 +126,10 @@ def network_path(
     network: Network, parameters: Floats, reference: Floats, *, sigma: float, link: str
 ) -> Path:
     """Return the path of a network with one hidden layer, by automatic differentiation."""
+    import torch  # here: linear models are explained without it
+
+    from fairsmooth.core.smoothing import smooth_network
+
     weights = torch.from_numpy(np.array(parameters))
 
     def path(X: Floats, steps: Floats, step_weights: Floats) -> Floats:

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fairsmooth import _validate
+from fairsmooth import _lazy, _validate
 from fairsmooth._types import Floats
 from fairsmooth.core import outward
-from fairsmooth.core.certificate_text import in_words
+from fairsmooth.core.certificate_text import in_html, in_words
 
 # Offered here too: rooms that print a certificate print its groups.
 from fairsmooth.core.labels import Group as Group
@@ -119,6 +119,13 @@ class Certificate:
             return 0.0
         sigma = outward.quotient_down(self.sigma, self.slope)
         return distance / sigma * (1.0 + 2.0**-50) if sigma > 0 else math.inf
+
+    def to_html(self, path: Any = None) -> str:
+        """Return the certificate as one HTML page; also write it, if asked."""
+        return str(_lazy.fetched("fairsmooth.reporting.objects", "certificate_page")(self, path))
+
+    def _repr_html_(self) -> str:
+        return in_html(self)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data that JSON can hold; an infinite bound becomes ``None``."""

@@ -1,5 +1,6 @@
 """A certificate in plain words: what is guaranteed, and what is not."""
 
+from html import escape
 from typing import TYPE_CHECKING
 
 from fairsmooth.core.labels import group_text
@@ -45,3 +46,16 @@ def in_words(certificate: "Certificate") -> list[str]:
         "here: a common shift can give any rule any bound. The audit reports what both cost.",
     ]
     return lines
+
+
+def in_html(certificate: "Certificate") -> str:
+    """Return the bounds as a small table, and the text below it."""
+    c = certificate
+    rows = "".join(
+        f"<tr><th>{escape(group_text(group))}</th><td>{upper_text(c.epsilon_by_group[group])}</td>"
+        f"<td>{upper_text(c.distances[group], significant=True)}</td></tr>"
+        for group in c.groups
+    )
+    head = "<tr><th>group</th><th>certified bound</th><th>distance of the parameters</th></tr>"
+    text = "".join(f"<p>{escape(line)}</p>" for line in in_words(c) if not line.startswith("  "))
+    return f"<div><table>{head}{rows}</table>{text}</div>"

@@ -7,7 +7,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairsmooth._types import Floats
-from fairsmooth.core.architecture import Network
 from fairsmooth.core.attribution import (
     LINEAR_GOAL,
     NETWORK_GOAL,
@@ -18,6 +17,7 @@ from fairsmooth.core.attribution import (
     one_by_one,
 )
 from fairsmooth.core.labels import Group
+from fairsmooth.core.network import Network
 from fairsmooth.core.rule import FittedRule
 
 # What a rule of weights consists of; with anything more its score is another function.

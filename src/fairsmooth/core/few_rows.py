@@ -1,4 +1,4 @@
-"""Exact smooth scores of a linear model in NumPy, for few rows.
+"""Exact smooth scores of a linear model in NumPy: for few rows, and where there is no torch.
 
 The same formulas as :mod:`fairsmooth.core.smoothing.linear`. For one row, calling torch
 costs ten times what there is to compute; for many rows torch is the faster one.
@@ -10,10 +10,13 @@ import numpy as np
 from scipy.special import erfc, expit
 
 from fairsmooth._types import Floats
-from fairsmooth.core.smoothing.linear import N_NODES, logistic_mixture
+from fairsmooth.core.smoothing.mixtures import FINE, LINEAR_ERROR, Rule, ranges
 
 # Rows up to which NumPy is clearly the faster one (four times at 128 rows of 20 columns).
 FEW = 128
+# Rows larger than this have the score of their direction.
+_HUGE = 1e100
+_CHUNK = 4096
 
 
 def few_linear_scores(parameters: Floats, X: Floats, *, sigma: float, link: str) -> Floats | None:
@@ -45,8 +48,53 @@ def few_linear_scores(parameters: Floats, X: Floats, *, sigma: float, link: str)
         return _normal_cdf(mean / np.sqrt(1.0 + variance))
     if sigma == 0.0:
         return np.asarray(expit(mean))
-    widths, shares = logistic_mixture(N_NODES)
-    spread = np.sqrt(variance[:, None] + widths * widths)
+    return _logistic(mean, variance)
+
+
+def linear_scores_and_intervals(
+    parameters: Floats, X: Floats, *, sigma: float, link: str
+) -> tuple[Floats, Floats]:
+    """Return the smooth score of any number of rows, and the ends (n, 2) of its claimed error.
+
+    Rows beyond 1e100 are first scaled down to it: by then the link's own width and the
+    intercept no longer count, and nothing overflows.
+    """
+    pieces = [X[at : at + _CHUNK] for at in range(0, max(len(X), 1), _CHUNK)]
+    scores = np.concatenate([_any_size(parameters, x, sigma, link) for x in pieces])
+    error = LINEAR_ERROR if sigma > 0.0 else 0.0
+    return scores, np.clip(np.stack([scores - error, scores + error], axis=1), 0.0, 1.0)
+
+
+def _any_size(parameters: Floats, X: Floats, sigma: float, link: str) -> Floats:
+    scores = few_linear_scores(parameters, X, sigma=sigma, link=link)
+    if scores is not None:
+        return scores
+    if sigma > 0.0:
+        largest = np.abs(X).max(axis=1, keepdims=True, initial=0.0)
+        smaller = X * (_HUGE / np.maximum(largest, _HUGE))
+        scores = few_linear_scores(parameters, smaller, sigma=sigma, link=link)
+        return np.full(len(X), np.nan) if scores is None else scores
+    with np.errstate(over="ignore", invalid="ignore"):
+        logits = X @ parameters[:-1] + parameters[-1]
+    return np.asarray(expit(logits)) if link == "logistic" else _normal_cdf(logits)
+
+
+def _logistic(mean: Floats, variance: Floats) -> Floats:
+    """Give every row the rule of its own scale."""
+    scale = np.sqrt(variance)
+    used = ranges(FINE, float(scale.min(initial=np.inf)), float(scale.max(initial=0.0)))
+    if len(used) == 1:
+        return _mixture(mean, variance, used[0][0])
+    scores = np.empty_like(mean)
+    for rule, low, high in used:
+        rows = (scale >= low) & (scale < high)
+        scores[rows] = _mixture(mean[rows], variance[rows], rule)
+    return scores
+
+
+def _mixture(mean: Floats, variance: Floats, rule: Rule) -> Floats:
+    variances, shares = rule.normals
+    spread = np.sqrt(variance[:, None] + variances)
     return np.minimum(_normal_cdf(mean[:, None] / spread) @ shares, 1.0)
 
 

@@ -3,20 +3,22 @@
 import math
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fairsmooth._extras import installed, needs
 from fairsmooth._types import Floats
-from fairsmooth.core.architecture import Network
-from fairsmooth.core.build import AnyNetwork
 from fairsmooth.core.calibration import Calibration
 from fairsmooth.core.certificate import Certificate, certify
-from fairsmooth.core.few_rows import FEW, few_linear_scores
+from fairsmooth.core.few_rows import FEW, few_linear_scores, linear_scores_and_intervals
+from fairsmooth.core.network import Network
 from fairsmooth.core.parameters import CENTERS
 from fairsmooth.core.rows import Rows
-from fairsmooth.core.smoothing import smooth_probability
 from fairsmooth.exceptions import InputError
+
+if TYPE_CHECKING:
+    from fairsmooth.core.build import AnyNetwork
 
 _ARRAYS = ("group_parameters", "parameters", "free_group_parameters")
 
@@ -49,7 +51,7 @@ class FittedRule:
         The map that every smooth score goes through, overall and groups' own.
     """
 
-    architecture: AnyNetwork
+    architecture: "AnyNetwork"
     group_parameters: Floats
     parameters: Floats
     free_group_parameters: Floats | None
@@ -65,7 +67,7 @@ class FittedRule:
     @classmethod
     def of(
         cls,
-        architecture: AnyNetwork,
+        architecture: "AnyNetwork",
         group_parameters: Floats,
         *,
         groups: tuple[Hashable, ...],
@@ -195,6 +197,13 @@ class FittedRule:
         return self.smoothing == "layerwise" or (self.smoothing == "auto" and deep)
 
     def _smooth(self, X: Floats, parameters: Floats, *, return_interval: bool = False) -> Any:
+        if not installed("torch"):
+            if not (self._linear and self.smoothing in ("auto", "exact")):
+                raise needs("train", "Scores of networks and sampled scores")
+            found = linear_scores_and_intervals(parameters, X, sigma=self.sigma, link=self.link)
+            return found if return_interval else found[0]
+        from fairsmooth.core.smoothing import smooth_probability
+
         return smooth_probability(
             self.architecture,
             parameters,

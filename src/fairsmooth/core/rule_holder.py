@@ -1,17 +1,29 @@
 """What an estimator shows of the rule that it was fitted to."""
 
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
 from fairsmooth._types import Floats
-from fairsmooth.core.architecture import Network
-from fairsmooth.core.build import AnyNetwork
 from fairsmooth.core.calibration import Calibration
 from fairsmooth.core.certificate import Certificate
+from fairsmooth.core.explanation import Explanation, explain
+from fairsmooth.core.network import Network
+from fairsmooth.core.rows import Rows
 from fairsmooth.core.rule import FittedRule
+from fairsmooth.exceptions import InputError
+
+if TYPE_CHECKING:
+    from fairsmooth.core.build import AnyNetwork
 
 
 class RuleHolder:
     """An estimator whose fitted attributes are those of its rule, and read-only as it is."""
 
     rule_: FittedRule
+    # Returns rows that the rule can score, or refuses them; a method of whoever inherits.
+    _checked: Callable[[Any], Any]
 
     @property
     def group_parameters_(self) -> Floats:
@@ -56,7 +68,7 @@ class RuleHolder:
         return self._fitted.calibration
 
     @property
-    def architecture_(self) -> AnyNetwork:
+    def architecture_(self) -> "AnyNetwork":
         """The base classifier."""
         return self._fitted.architecture
 
@@ -74,6 +86,45 @@ class RuleHolder:
                 "Set threshold= and fit again, or compare predict_proba with another number."
             )
         self._chosen_threshold = float(threshold)
+
+    def explain(
+        self, X: Any, *, reference: Any = None, columns: Sequence[str] | None = None
+    ) -> Explanation:
+        """Explain rows: what each column adds to the score of a reference row.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            Rows.
+        reference : array-like of shape (d,) or (m, d), optional
+            The row to compare with, or rows, whose mean is taken; zeros if left out.
+        columns : sequence of str, optional
+            The source column of every feature, such as the one that it is an indicator of;
+            each feature by itself if left out.
+
+        Returns
+        -------
+        Explanation
+            Contributions that add up to the difference of the scores, the certified interval of
+            every group's own score, and whether each group's own decision is proved to agree.
+        """
+        checked = self._checked(X)
+        rows = checked.toarray() if isinstance(checked, Rows) else checked
+        names = list(getattr(self, "feature_names_in_", map(str, range(rows.shape[1]))))
+        sources = tuple(map(str, names if columns is None else columns))
+        if len(sources) != rows.shape[1]:
+            raise InputError(
+                f"Expected columns with one name per feature ({rows.shape[1]}), got {len(sources)}."
+            )
+        base = np.zeros(rows.shape[1])
+        if reference is not None:
+            given = np.asarray(reference, dtype=np.float64)
+            base = given.mean(axis=0) if given.ndim == 2 else given
+        if base.shape != rows.shape[1:] or not np.isfinite(base).all():
+            raise InputError(
+                f"Expected a finite reference of {rows.shape[1]} features, got shape {base.shape}."
+            )
+        return explain(self.rule_, rows, base, sources)
 
     @property
     def _fitted(self) -> FittedRule:

@@ -10,9 +10,10 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from fairsmooth._types import Floats
+from fairsmooth.core.rows import CodedRows
 from fairsmooth.data.columns import plain as checks
 from fairsmooth.data.encoding import TableEncoder
-from fairsmooth.data.frames import refuse_repeats
+from fairsmooth.data.frames import like, refuse_repeats
 from fairsmooth.exceptions import InputError
 
 KIND = "crossed"
@@ -58,7 +59,7 @@ class CrossedEncoder:
         """Learn intervals, categories and products from the training rows, and no others."""
         fine = TableEncoder.learn(frame, n_bins=FINE_BINS, unknown=unknown)
         rough = TableEncoder.learn(frame, n_bins=ROUGH_BINS, unknown=unknown)
-        pairs, n_found = _frequent_pairs(rough.transform(frame).to_numpy())
+        pairs, n_found = _frequent_pairs(rough.encode(frame).toarray())
         notes = fine.notes
         if n_found > len(pairs):
             notes += (
@@ -108,27 +109,28 @@ class CrossedEncoder:
         fine, rough = (each.with_unknown(unknown) for each in (self.fine, self.rough))
         return replace(self, fine=fine, rough=rough)
 
-    def transform(self, frame: Any, *, offset: int = 0) -> pd.DataFrame:
+    def transform(self, frame: Any, *, offset: int = 0) -> Any:
         """Encode rows, all of them or none; as :meth:`TableEncoder.transform`."""
-        fine = self.fine.transform(frame, offset=offset)
-        return self._joined(fine, self.rough.transform(frame, offset=offset))
+        fine = self.fine.encode(frame, offset=offset)
+        return self._joined(frame, fine, self.rough.encode(frame, offset=offset))
 
-    def encode_rows(self, frame: Any) -> tuple[pd.DataFrame, NDArray[np.object_]]:
+    def encode_rows(self, frame: Any) -> tuple[Any, NDArray[np.object_]]:
         """Return what :meth:`transform_rows` does: products are spelt out."""
         return self.transform_rows(frame)
 
-    def transform_rows(self, frame: Any) -> tuple[pd.DataFrame, NDArray[np.object_]]:
+    def transform_rows(self, frame: Any) -> tuple[Any, NDArray[np.object_]]:
         """Encode the rows that can be, and say why the others cannot; those are zeros."""
-        fine, lines = self.fine.transform_rows(frame)
-        rough, _ = self.rough.transform_rows(frame)
-        return self._joined(fine, rough), lines
+        fine, lines = self.fine.encode_rows(frame)
+        rough, _ = self.rough.encode_rows(frame)
+        return self._joined(frame, fine, rough), lines
 
-    def _joined(self, fine: pd.DataFrame, rough: pd.DataFrame) -> pd.DataFrame:
+    def _joined(self, frame: Any, fine: CodedRows, rough: CodedRows) -> Any:
         first, second = np.array(self.pairs, dtype=np.intp).reshape(-1, 2).T
-        indicators = rough.to_numpy()
+        indicators = rough.toarray()
         products = indicators[:, first] * indicators[:, second]
-        values = np.concatenate([fine.to_numpy(), products], axis=1)
-        return pd.DataFrame(values, index=fine.index, columns=self.feature_names, copy=False)
+        values = np.concatenate([fine.toarray(), products], axis=1)
+        index = frame.index if isinstance(frame, pd.DataFrame) else None
+        return like(frame, pd.DataFrame(values, index, self.feature_names, copy=False))
 
     def tensors(self) -> dict[str, Floats]:
         """Return what a file must hold of it as arrays: nothing."""

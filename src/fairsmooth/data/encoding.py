@@ -15,7 +15,7 @@ from fairsmooth.data.columns import RULES, Categories, DatePart, Rule
 from fairsmooth.data.columns.coding import CodedWriter, void_rows
 from fairsmooth.data.columns.faults import Fault, refusal, told, unscorable
 from fairsmooth.data.columns.learning import Settings, learn_column
-from fairsmooth.data.frames import as_frame, refuse_repeats
+from fairsmooth.data.frames import as_frame, like, refuse_repeats
 from fairsmooth.exceptions import InputError
 
 NUMERIC = ("binned", "standardised")
@@ -164,7 +164,7 @@ class TableEncoder:
         _validate.one_of(UNKNOWN, unknown=unknown)
         return replace(self, unknown=unknown)
 
-    def transform(self, frame: Any, *, offset: int = 0) -> pd.DataFrame:
+    def transform(self, frame: Any, *, offset: int = 0) -> Any:
         """Encode rows, all of them or none, with every indicator spelt out.
 
         Parameters
@@ -176,8 +176,9 @@ class TableEncoder:
 
         Returns
         -------
-        DataFrame of float64, shape (n_rows, n_features)
-            With the index of ``frame``, if it has one, and columns ``feature_names``.
+        frame of float64, shape (n_rows, n_features)
+            Of the library of ``frame`` (pandas, polars, pyarrow), with its index, if it has
+            one, and columns ``feature_names``.
 
         Raises
         ------
@@ -196,7 +197,7 @@ class TableEncoder:
             raise refusal(rule, column, codes, offset=offset)
         return encoded
 
-    def transform_rows(self, frame: Any) -> tuple[pd.DataFrame, NDArray[np.object_]]:
+    def transform_rows(self, frame: Any) -> tuple[Any, NDArray[np.object_]]:
         """Encode the rows that can be, and say why the others cannot.
 
         Of the rows as from :meth:`transform` those that cannot be encoded are zeros; the second
@@ -223,9 +224,10 @@ class TableEncoder:
                 faults.append((rule, table[rule.name], codes, bad))
         return writer.rows(), faults
 
-    def _spelt_out(self, frame: Any, encoded: CodedRows) -> pd.DataFrame:
+    def _spelt_out(self, frame: Any, encoded: CodedRows) -> Any:
         index = frame.index if isinstance(frame, pd.DataFrame) else None
-        return pd.DataFrame(encoded.toarray(), index=index, columns=self.feature_names, copy=False)
+        matrix = encoded.toarray()
+        return like(frame, pd.DataFrame(matrix, index, self.feature_names, copy=False))
 
     def tensors(self) -> dict[str, Floats]:
         """Return what a file must hold of it as arrays: nothing."""

@@ -72,6 +72,21 @@ def as_frame(table: Any, *, text: Collection[str] = ()) -> pd.DataFrame:
     return mark_normal(pd.DataFrame(columns))
 
 
+def like(table: Any, frame: pd.DataFrame) -> Any:
+    """Return a frame in the library of the table that it was made from.
+
+    A polars table gives a polars frame, another table that is not pandas an Arrow table; a
+    dict of columns or a path gives pandas.
+    """
+    if isinstance(table, pd.DataFrame | Mapping | str | os.PathLike):
+        return frame
+    arrow = pa.Table.from_pandas(frame, preserve_index=False).replace_schema_metadata()
+    known = None if isinstance(table, pa.RecordBatch) else nw.from_native(table).implementation
+    if known is None or not known.is_polars():
+        return arrow
+    return nw.from_arrow(arrow, backend="polars").to_native()
+
+
 def mark_normal(frame: pd.DataFrame) -> pd.DataFrame:
     """Note that the kinds of the columns were decided over the whole table."""
     frame.attrs[_NORMAL] = True

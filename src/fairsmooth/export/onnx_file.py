@@ -7,8 +7,8 @@ from dataclasses import fields
 from pathlib import Path
 
 from fairsmooth import _atomic
-from fairsmooth.core.architecture import Network
 from fairsmooth.core.labels import group_text
+from fairsmooth.core.network import Network
 from fairsmooth.core.rule import FittedRule
 from fairsmooth.data.encoders import Encoder
 from fairsmooth.data.encoding import TableEncoder

@@ -2,8 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
+from fairsmooth import _lazy
 from fairsmooth.exceptions import InputError
 from fairsmooth.guarantees.claims import Claim, Shift
 
@@ -166,6 +168,13 @@ class GapGuarantee:
         from fairsmooth.guarantees.words import in_words
 
         return "\n".join(in_words(self))
+
+    def to_html(self, path: str | Path | None = None) -> str:
+        """Return the guarantee as one HTML page that needs nothing else; also write it, if asked.
+
+        On it one can see how the bounds widen as people change.
+        """
+        return str(_lazy.fetched("fairsmooth.reporting.objects", "guarantee_page")(self, path))
 
     def _repr_html_(self) -> str:
         from fairsmooth.guarantees.words import in_html

@@ -3,13 +3,12 @@
 from collections.abc import Callable
 
 import numpy as np
-import torch
 from numpy.typing import ArrayLike
 from scipy.stats import beta
 from scipy.stats import t as student
 
 from fairsmooth._types import Floats
-from fairsmooth.core.smoothing.confidence import bernstein_radius
+from fairsmooth.core.deviations import bernstein_radius
 
 Bounds = Callable[[float], tuple[Floats, Floats]]
 
@@ -65,8 +64,7 @@ def bounded_mean_interval(values: ArrayLike, *, error: float = 0.025) -> tuple[f
     slack = np.log(2.0 / error) / n
     low, high = _chernoff_low(mean, slack), 1.0 - _chernoff_low(1.0 - mean, slack)
     if n > 1:
-        squares = torch.tensor(((sample - mean) ** 2).sum(), dtype=torch.float64)
-        width = float(bernstein_radius(squares, n, error / 2.0))
+        width = float(bernstein_radius(((sample - mean) ** 2).sum(), n, error / 2.0))
         low, high = max(low, mean - width), min(high, mean + width)
     return float(low), float(high)
 

@@ -1,12 +1,12 @@
 """Rows scored once, so that every metric of an audit reads the same numbers."""
 
+import sys
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.pipeline import Pipeline
 
 from fairsmooth import _validate
 from fairsmooth._types import Floats, Labels
@@ -135,7 +135,7 @@ def score_rows(clf: Any, X: Any, y: Any, *, sensitive_features: Any) -> ScoredRo
 
 def last_certified(clf: Any, X: Any) -> tuple[Any, Any]:
     """Return the classifier of a pipeline and the rows as it sees them, if it is certified."""
-    while isinstance(clf, Pipeline) and _certified(clf):
+    while _is_pipeline(clf) and _certified(clf):
         if len(clf) > 1:
             X = clf[:-1].transform(X)
         clf = clf[-1]
@@ -143,7 +143,13 @@ def last_certified(clf: Any, X: Any) -> tuple[Any, Any]:
 
 
 def _certified(clf: Any) -> bool:
-    return _certified(clf[-1]) if isinstance(clf, Pipeline) else hasattr(clf, "certificate_")
+    return _certified(clf[-1]) if _is_pipeline(clf) else hasattr(clf, "certificate_")
+
+
+def _is_pipeline(clf: Any) -> bool:
+    # Whoever has one has imported its module; nobody else needs scikit-learn here.
+    known = sys.modules.get("sklearn.pipeline")
+    return known is not None and isinstance(clf, known.Pipeline)
 
 
 def _predicted_rows(clf: Any, X: Any, y: Any, *, sensitive_features: Any) -> ScoredRows:

@@ -88,7 +88,9 @@ def parse(text_of_file: str, tensors: Mapping[str, Floats]) -> Description:
 
 def read_description(plain: Object, tensors: Mapping[str, Floats]) -> Description:
     """Check a description of the present format, entry by entry."""
-    plain = object_with(plain, "the description", required=_KEYS, optional=("calibration",))
+    plain = object_with(
+        plain, "the description", required=_KEYS, optional=("calibration", "pipeline")
+    )
     text(plain["library"], "library")
     one_of(plain["link"], "link", LINKS)
     one_of(plain["center"], "center", CENTERS)
@@ -101,6 +103,7 @@ def read_description(plain: Object, tensors: Mapping[str, Floats]) -> Descriptio
     classes = _classes(plain["classes"])
     encoder = _encoder(plain["encoder"], tensors)
     _features(plain["features"], architecture.n_features, encoder)
+    _pipeline(plain)
     table = read_table(plain["table"])
     if table is not None and "positive" in table:
         known = ((0, 1), (table["negative"], table["positive"]))
@@ -127,6 +130,19 @@ def _calibration(plain: Object) -> Calibration | None:
     entry = object_with(plain["calibration"], "calibration", required=("slope", "offset"))
     slope, offset = (real(entry[name], f"the calibration's {name}") for name in ("slope", "offset"))
     return Calibration(slope, offset)
+
+
+def _pipeline(plain: Object) -> None:
+    """Require named steps of a scikit-learn pipeline, if there are any; loading reads them."""
+    if "pipeline" not in plain:
+        return
+    entry = object_with(plain["pipeline"], "pipeline", required=("library", "steps", "last"))
+    text(entry["library"], "the version of scikit-learn")
+    steps = entry["steps"]
+    fits = isinstance(steps, list) and all(isinstance(s, list) and len(s) == 2 for s in steps)
+    require(fits, "steps of the pipeline, each with its name", steps)
+    texts([*(step[0] for step in steps), entry["last"]], "names of steps")
+    require(plain["encoder"] is None, "either a pipeline or an encoder", "both")
 
 
 def _smoothing(value: Any, exact: bool, layered: bool) -> None:

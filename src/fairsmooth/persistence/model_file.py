@@ -1,26 +1,28 @@
 """From a fitted classifier to a file, and back."""
 
+from __future__ import annotations
+
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from torch import nn
 
 import fairsmooth
 from fairsmooth._types import Floats
-from fairsmooth.core.architecture import ModuleNetwork, Network
-from fairsmooth.core.build import AnyNetwork, build
-from fairsmooth.core.rule import FittedRule, read_only
 from fairsmooth.data.encoders import Encoder
-from fairsmooth.estimator import FairSmoothClassifier
-from fairsmooth.exceptions import FairSmoothError, InputError, ModelFileError
+from fairsmooth.exceptions import FairSmoothError, InputError, MissingExtra, ModelFileError
 from fairsmooth.persistence import layout
 from fairsmooth.persistence.contents import Contents, checked, read_contents
-from fairsmooth.persistence.modules import fixed_tensors, plain_architecture, restore
+from fairsmooth.persistence.rebuilding import rebuilt_classifier, rebuilt_steps
 from fairsmooth.persistence.versions import FORMAT
+
+if TYPE_CHECKING:
+    from torch import nn
+
+    from fairsmooth.estimator import FairSmoothClassifier
 
 
 @dataclass(frozen=True)
@@ -37,12 +39,15 @@ class SavedModel:
         What was noted of the training table: columns and their roles, rows, provenance.
     guarantee : mapping or None
         A guarantee of the gaps between groups, as plain data.
+    pipeline : Pipeline or None
+        The scikit-learn pipeline that ends in the classifier, if one was saved.
     """
 
     classifier: FairSmoothClassifier
     encoder: Encoder | None = None
     training: Mapping[str, Any] = field(default_factory=dict)
     guarantee: Mapping[str, Any] | None = None
+    pipeline: Any = None
 
 
 def save(
@@ -57,8 +62,9 @@ def save(
 
     Parameters
     ----------
-    classifier : FairSmoothClassifier
-        Fitted.
+    classifier : FairSmoothClassifier or Pipeline
+        Fitted. A scikit-learn pipeline must end in one; its other steps may be
+        those that :data:`fairsmooth.persistence.pipelines.CLASSES` lists.
     path : path
         Where to write.
     encoder : TableEncoder or ForecastEncoder, optional
@@ -89,7 +95,8 @@ def _contents(
     guarantee: Any,
 ) -> Contents:
     """Return what a file will hold, checked: what could not be read must not be written."""
-    plain = _plain(classifier)
+    plain = _plain_with_steps(classifier)
+    classifier = getattr(classifier, "steps", [[None, classifier]])[-1][1]
     plain["encoder"] = None if encoder is None else encoder.to_dict()
     plain["table"] = dict(training) if training else None
     if guarantee is not None:
@@ -101,8 +108,25 @@ def _contents(
         raise InputError(f"Expected a model that can be written to a file, got: {error}") from error
 
 
-def load(path: str | os.PathLike[str], *, module: nn.Module | None = None) -> FairSmoothClassifier:
-    """Read a classifier from a file written by :func:`save`.
+def _plain_with_steps(model: Any) -> dict[str, Any]:
+    """Describe a classifier, and the steps before it if it ends a pipeline."""
+    from sklearn.pipeline import Pipeline
+
+    from fairsmooth.estimator import FairSmoothClassifier
+    from fairsmooth.persistence.pipelines import plain_pipeline
+
+    last = model.steps[-1][1] if isinstance(model, Pipeline) else model
+    if not isinstance(last, FairSmoothClassifier):
+        raise InputError(
+            "Expected a FairSmoothClassifier, or a pipeline that ends in one, got "
+            f"{type(last).__name__}."
+        )
+    plain = _plain(last)
+    return plain if last is model else {**plain, "pipeline": plain_pipeline(model)}
+
+
+def load(path: str | os.PathLike[str], *, module: nn.Module | None = None) -> Any:
+    """Read a classifier, or the pipeline that ends in it, from a file written by :func:`save`.
 
     Parameters
     ----------
@@ -111,7 +135,8 @@ def load(path: str | os.PathLike[str], *, module: nn.Module | None = None) -> Fa
     module : torch.nn.Module, optional
         Needed for models trained with ``module=``: a file holds weights, not code.
     """
-    return read_model(path, module=module).classifier
+    saved = read_model(path, module=module)
+    return saved.classifier if saved.pipeline is None else saved.pipeline
 
 
 def read_model(path: str | os.PathLike[str], *, module: nn.Module | None = None) -> SavedModel:
@@ -119,16 +144,21 @@ def read_model(path: str | os.PathLike[str], *, module: nn.Module | None = None)
     contents = read_contents(path)
     description = contents.description
     try:
-        classifier = _rebuild(contents, module)
+        classifier = rebuilt_classifier(contents, module)
+        pipeline = rebuilt_steps(description.plain.get("pipeline"), classifier)
+    except MissingExtra:
+        raise
     except (TypeError, ValueError, FairSmoothError) as error:
         raise ModelFileError(
             f"Expected a model file of this library, got {Path(path)}: {error}"
         ) from error
     guarantee = description.plain["guarantee"]
-    return SavedModel(classifier, description.encoder, description.table or {}, guarantee)
+    return SavedModel(classifier, description.encoder, description.table or {}, guarantee, pipeline)
 
 
 def _plain(classifier: FairSmoothClassifier) -> dict[str, Any]:
+    from fairsmooth.persistence.modules import plain_architecture
+
     names = getattr(classifier, "feature_names_in_", None)
     fitted = _fitted_settings(classifier)
     calibration = classifier.calibration_
@@ -176,6 +206,8 @@ def _number(value: Any) -> Any:
 
 
 def _tensors(classifier: FairSmoothClassifier) -> dict[str, Floats]:
+    from fairsmooth.persistence.modules import fixed_tensors
+
     tensors = {
         "group_parameters": classifier.group_parameters_,
         "parameters": classifier.parameters_,
@@ -184,53 +216,6 @@ def _tensors(classifier: FairSmoothClassifier) -> dict[str, Floats]:
     if classifier.free_group_parameters_ is not None:
         tensors["free_group_parameters"] = classifier.free_group_parameters_
     return {name: np.ascontiguousarray(tensor) for name, tensor in tensors.items()}
-
-
-def _rebuild(contents: Contents, module: nn.Module | None) -> FairSmoothClassifier:
-    description, tensors = contents.description, contents.tensors
-    plain = description.plain
-    classifier = FairSmoothClassifier(module=module, **plain["parameters"])
-    classifier.groups_ = description.groups
-    classifier.classes_ = np.array(description.classes)
-    classifier.history_ = ()
-    classifier.n_iter_ = 0
-    classifier.n_features_in_ = plain["features"]["count"]
-    if plain["features"]["names"] is not None:
-        classifier.feature_names_in_ = np.array(plain["features"]["names"], dtype=object)
-    free = tensors.get("free_group_parameters")
-    # The centre and the numbers of the file: another machine may compute another last digit.
-    classifier.rule_ = FittedRule(
-        architecture=_architecture(plain["architecture"], module, tensors),
-        group_parameters=read_only(tensors["group_parameters"]),
-        parameters=read_only(tensors["parameters"]),
-        free_group_parameters=None if free is None else read_only(free),
-        sigma=float(plain["sigma"]),
-        link=plain["link"],
-        smoothing=plain["smoothing"]["method"],
-        n_draws=plain["smoothing"]["n_draws"],
-        center=plain["center"],
-        threshold=float(plain["threshold"]),
-        certificate=contents.certificate,
-        calibration=description.calibration,
-    )
-    return classifier
-
-
-def _architecture(
-    plain: Mapping[str, Any], module: nn.Module | None, tensors: Mapping[str, Floats]
-) -> AnyNetwork:
-    if plain["kind"] != "module":
-        hidden = tuple(plain["hidden_layer_sizes"])
-        return Network(plain["n_features"], hidden, plain["activation"])
-    if module is None:
-        raise InputError(
-            f"Expected the module {plain['name']} to be given, got none. "
-            "A model file holds weights, not code: call load(path, module=...)."
-        )
-    architecture = build(module, n_features=0, hidden_layer_sizes=(), activation="relu")
-    assert isinstance(architecture, ModuleNetwork)
-    restore(architecture, plain, tensors)
-    return architecture
 
 
 def _plain_label(label: Any) -> Any:

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from fairsmooth.core.outward import upper_text
 from fairsmooth.metrics import Audit, Record
 from fairsmooth.metrics.auditing.score_counts import FEWEST
+from fairsmooth.reporting.selection import names_in_order
 from fairsmooth.reporting.tables import Cell, Table
-from fairsmooth.reporting.wording import group_names, percent
+from fairsmooth.reporting.wording import percent
 
 _RATES = {
     "selection_rate": "selected",
@@ -43,7 +44,7 @@ def scores_table(audit: Audit) -> Table:
 
 
 def _table(audit: Audit, title: str, metrics: dict[str, str]) -> Table:
-    names = group_names(audit.groups)
+    names = names_in_order(audit)
     shown = [m for m in metrics if any(_cell(audit, m, g).text != "–" for g in audit.groups)]
     rows = []
     for group, name in names.items():
@@ -73,7 +74,7 @@ def _ends(record: Record) -> str:
 
 def every_record(audit: Audit) -> Table:
     """Return all that was measured; cells that hold few people say so instead."""
-    names = group_names(audit.groups)
+    names = names_in_order(audit)
     rows = []
     for record in audit.records:
         name = "" if record.group is None else names.get(record.group, str(record.group))

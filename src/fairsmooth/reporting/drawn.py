@@ -6,35 +6,35 @@ from typing import Any
 import numpy as np
 
 from fairsmooth.core.certificate import Certificate
+from fairsmooth.core.outward import upper_text
 from fairsmooth.metrics import Audit
 from fairsmooth.metrics.auditing.score_counts import FEWEST
-from fairsmooth.metrics.auditing.score_records import BIN, N_BINS
 from fairsmooth.reporting.charts import by_group, explorers, relations
 from fairsmooth.reporting.charts.drawing import Drawn
 from fairsmooth.reporting.explored import score_shapes
-from fairsmooth.reporting.wording import group_names
+from fairsmooth.reporting.selection import names_in_order
 
 _RATES = {
     "selection_rate": (
         "Selected",
         "Dots far apart are groups selected unequally often; bars that overlap may be chance.",
-        "share of all people in the group",
+        "of the group",
     ),
     "true_positive_rate": (
         "Selected, of those truly positive",
         "True positive rate: how often people who deserve it by their label are selected.",
-        "share of the positive people in the group",
+        "of its positive people",
     ),
     "false_positive_rate": (
         "Selected, of those truly negative",
         "False positive rate: how often people who do not are selected all the same.",
-        "share of the negative people in the group",
+        "of its negative people",
     ),
 }
 _BASE = (
     "Truly positive",
     "Base rate: where these differ, no rule can equalise selection and errors at once.",
-    "share of all people in the group",
+    "of the group",
 )
 
 
@@ -57,7 +57,7 @@ def _rates(
     audit: Audit, metric: str, words: tuple[str, str, str], beside: Audit | None
 ) -> Drawn | None:
     rows = []
-    for group, name in group_names(audit.groups).items():
+    for group, name in names_in_order(audit).items():
         record = audit.find(metric, group)
         if record is None or np.isnan(record.value) or record.low is None:
             continue
@@ -83,7 +83,7 @@ def _errors(audit: Audit) -> Drawn | None:
         "false_positive_rate": "negative people selected",
     }
     rows = []
-    for group, name in group_names(audit.groups).items():
+    for group, name in names_in_order(audit).items():
         for metric, kind in kinds.items():
             record = audit.find(metric, group)
             if record is not None and not np.isnan(record.value):
@@ -98,17 +98,14 @@ def _errors(audit: Audit) -> Drawn | None:
 
 
 def _calibration(audit: Audit) -> Drawn | None:
-    rows = []
-    for group, name in group_names(audit.groups).items():
-        for number in range(1, N_BINS + 1):
-            share = audit.find(f"{BIN}{number}_positive_share", group)
-            mean = audit.find(f"{BIN}{number}_mean_score", group)
-            if share is None or mean is None or share.count < FEWEST:
-                continue
-            rows.append(
-                {"group": name, "score": mean.value, "share": share.value, "low": share.low,
-                 "high": share.high, "rows": share.count}
-            )  # fmt: skip
+    names, coloured = names_in_order(audit), _coloured(audit)
+    rows = [
+        {"group": names[tenth["group"]], "who": coloured[names[tenth["group"]]],
+         "score": tenth["mean_score"], "share": tenth["positive_share"], "low": tenth["low"],
+         "high": tenth["high"], "rows": tenth["count"]}
+        for tenth in audit.reliability().to_dict("records")
+        if tenth["group"] is not None and tenth["count"] >= FEWEST
+    ]  # fmt: skip
     if not rows:
         return None
     caption = (
@@ -118,6 +115,17 @@ def _calibration(audit: Audit) -> Drawn | None:
     alt = "Share of positive people against their score, group by group; also in the table."
     return Drawn("chart-calibration", "Are scores right?", caption, alt,
                  relations.calibration(rows))  # fmt: skip
+
+
+def _coloured(audit: Audit) -> dict[str, str]:
+    """Name the colour of every group: its own, or where there are many, that of the ends."""
+    names = names_in_order(audit)
+    if len(names) <= relations.MOST_COLOURS:
+        return {name: name for name in names.values()}
+    rates = {name: audit.find("selection_rate", group) for group, name in names.items()}
+    known = sorted((r.value, n) for n, r in rates.items() if r is not None and r.value == r.value)
+    ends = {known[0][1]: "least selected: ", known[-1][1]: "most selected: "}
+    return {n: f"{ends[n]}{n}" if n in ends else relations.OTHERS for n in names.values()}
 
 
 def score_chart(audit: Audit) -> Drawn | None:
@@ -155,32 +163,36 @@ def model_charts(audit: Audit, history: tuple[Any, ...]) -> Iterator[Drawn]:
 def _gaps(audit: Audit, certificate: Certificate) -> Drawn:
     sample = audit.gap_sample
     assert sample is not None
-    names = group_names(audit.groups)
+    names = names_in_order(audit)
+    coloured = _coloured(audit)
     rows = [
-        {"group": names[group], "score": score, "gap": gap}
+        {"group": names[group], "who": coloured[names[group]], "score": score, "gap": gap}
         for group, score, gap in zip(sample.groups, sample.scores, sample.gaps, strict=True)
     ]
     scores = np.linspace(0.0, 1.0, 51)
     curve = []
-    for group in certificate.groups:
+    for group in audit.groups:
         ends = certificate.interval(scores, group)
         widest = np.maximum(ends[:, 1] - scores, scores - ends[:, 0])
         curve += [
-            {"group": names.get(group, str(group)), "score": float(s), "bound": float(b)}
+            {"group": names[group], "who": coloured[names[group]], "score": float(s),
+             "bound": float(b)}
             for s, b in zip(scores, widest, strict=True)
-        ]
+        ]  # fmt: skip
+    largest, bound = max(sample.gaps), certificate.epsilon_tight
     caption = (
-        f"{len(rows)} rows drawn at random, with the largest of every group among them: every dot "
-        "stays below the certified bound of its group, the dashed line."
+        f"{len(rows)} rows drawn at random, with the largest of every group among them. No dot "
+        "may be above the dashed line of its group, what is certified: the largest is "
+        f"{largest:.4f}, and {upper_text(bound)} the most that is possible."
     )
-    alt = "Measured distances to the own classifier, all below the certified bound."
+    alt = f"Measured distances to the own classifier: at most {largest:.4f}."
     spec = relations.gaps_against_bound(rows, curve)
     return Drawn("chart-gaps", "Measured against certified", caption, alt, spec)
 
 
 def _tying(audit: Audit) -> Drawn | None:
     rows = []
-    for group, name in group_names(audit.groups).items():
+    for group, name in names_in_order(audit).items():
         record = audit.find("tying_cost_log_loss", group)
         if record is None or np.isnan(record.value):
             continue
@@ -210,6 +222,8 @@ def explorer_charts(data: Mapping[str, Any]) -> list[Drawn]:
         spec = explorers.at_radius(axis="guaranteed bound")
         found.append(Drawn("chart-shift", "", "", "Guaranteed band against the distance", spec))
     if data.get("curves"):
-        spec = explorers.along_a_shift(axis="gap between groups")
+        points = (point for curve in data["curves"] for point in curve["points"])
+        known = any(point["reference"] is not None for point in points)
+        spec = explorers.along_a_shift(axis="gap between groups", reference=known)
         found.append(Drawn("chart-curve", "", "", "Measured gap as people change", spec))
     return found

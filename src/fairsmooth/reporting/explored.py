@@ -6,7 +6,7 @@ import numpy as np
 
 from fairsmooth.metrics import Audit
 from fairsmooth.metrics.auditing.score_counts import ScoreCell, ScoreCounts
-from fairsmooth.reporting.wording import group_names
+from fairsmooth.reporting.selection import names_in_order
 
 # Ways in which the audited population is moved: what they are called, what their strength is.
 _CURVES = {
@@ -21,6 +21,7 @@ _CURVES = {
         "the distance",
     ),
 }
+N_BINS = 25
 _METRICS = {
     "expected_demographic_parity": "gap of expected selection rates",
     "expected_equalized_odds_sum": "sum of the gaps of expected true and false positive rates",
@@ -32,7 +33,7 @@ def threshold_data(audit: Audit) -> dict[str, Any] | None:
     counts = audit.score_counts
     if counts is None:
         return None
-    names = group_names(audit.groups)
+    names = names_in_order(audit)
     return {
         "thresholds": list(counts.thresholds),
         "used": counts.used,
@@ -41,7 +42,7 @@ def threshold_data(audit: Audit) -> dict[str, Any] | None:
                 "name": names[group],
                 "cells": [_plain(cell) for cell in counts.cells if cell.group == group],
             }
-            for group in audit.groups
+            for group in names
         ],
     }
 
@@ -60,12 +61,12 @@ def score_shapes(audit: Audit) -> list[dict[str, Any]]:
     counts = audit.score_counts
     if counts is None:
         return []
-    names = group_names(audit.groups)
+    names = names_in_order(audit)
     rows = []
     for group, name in names.items():
         cells = [cell for cell in counts.cells if cell.group == group and cell.rows]
         total = sum(cell.rows for cell in cells)
-        for low, high, people in _bins(cells, counts):
+        for low, high, people in _bins(cells, counts) if cells else []:
             share = people / total
             rows.append(
                 {"group": name, "low": low, "high": high, "share": share,
@@ -74,25 +75,19 @@ def score_shapes(audit: Audit) -> list[dict[str, Any]]:
     return rows
 
 
-def _bins(cells: list[ScoreCell], counts: ScoreCounts) -> list[tuple[float, float, int]]:
-    """Return about 25 bins between thresholds at which the counts of all labels are known."""
-    if not cells:
-        return []
-    known = sorted(set.intersection(*(set(cell.edges) for cell in cells)))
-    ends = (-1, *known, len(counts.thresholds))
-    above = [sum(cell.range_at(edge)[0] for cell in cells) for edge in known]
-    left = (sum(cell.rows for cell in cells), *above, 0)
+def _bins(cells: list[ScoreCell], counts: ScoreCounts) -> list[tuple[float, float, float]]:
+    """Return the people between evenly spaced scores; merged counts are spread evenly."""
     grid = np.array(counts.thresholds)
-    found, start = [], 0
-    for end in range(1, len(ends)):
-        low = grid[max(ends[start], 0)]
-        high = grid[min(ends[end], len(grid) - 1)]
-        if end + 1 < len(ends) and high - low < (grid[-1] - grid[0]) / 25:
-            continue
-        if high > low:
-            found.append((float(low), float(high), left[start] - left[end]))
-            start = end
-    return found
+    ends = np.linspace(grid[0], grid[-1], N_BINS + 1)
+    above = np.zeros(len(ends))
+    for cell in cells:
+        # Everybody scores between the ends of the grid, and so above the first or below the last.
+        known = {0: cell.rows, **dict(zip(cell.edges, cell.above, strict=True))}
+        known[len(grid) - 1] = 0
+        places = sorted(known)
+        above += np.interp(ends, grid[places], [known[place] for place in places])
+    people = -np.diff(above)
+    return [(float(a), float(b), float(n)) for a, b, n in zip(ends, ends[1:], people, strict=False)]
 
 
 def curve_data(audit: Audit) -> list[dict[str, Any]]:
@@ -107,11 +102,9 @@ def curve_data(audit: Audit) -> list[dict[str, Any]]:
             if words is None:
                 continue
             columns = ["strength", "value", "low", "high", "reference"]
-            rows = part.sort_values("strength")[columns].astype(object)
-            rows = rows.where(rows.notna(), None).to_dict("records")
-            found.append(
-                {"metric": axis, "curve": words[0], "strength": words[1], "points": rows}
-            )
+            frame = part.sort_values("strength")[columns].astype(object)
+            rows = frame.where(frame.notna(), None).to_dict("records")
+            found.append({"metric": axis, "curve": words[0], "strength": words[1], "points": rows})
     return found
 
 

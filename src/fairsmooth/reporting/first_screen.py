@@ -38,7 +38,7 @@ class FirstScreen:
     ) -> "FirstScreen":
         """Say everything that is known, and what is not."""
         return cls(
-            tuple(_selected(selection)),
+            tuple(selected_sentences(selection)),
             tuple(_beside(selection)),
             (*_gap_guaranteed(guarantee), *_certified(certificate)),
             (*_gap_open(guarantee, selection), *_certificate_open(certificate)),
@@ -47,7 +47,8 @@ class FirstScreen:
         )
 
 
-def _selected(selection: Selection | None) -> Iterator[str]:
+def selected_sentences(selection: Selection | None) -> Iterator[str]:
+    """Say who is selected least and most, how far apart they are, and the impact ratio."""
     if selection is None:
         yield "Rates of the groups are not shown here."
         return
@@ -66,11 +67,13 @@ def _selected(selection: Selection | None) -> Iterator[str]:
 
 
 def _rate(group: GroupRate, selection: Selection, *, short: bool = False) -> str:
-    share = f"{percent(group.rate)} of {group.name}"
-    ends = percent_range(group.low, group.high)
+    ends, named = "", ""
+    if selection.confidence is not None:
+        ends = f" ({percent_range(group.low, group.high)})"
+        named = f" ({sure(selection.confidence)} interval: {ends[2:]}"
     if short:
-        return f"Of {group.name} it is {percent(group.rate)} ({ends})."
-    return f"{share} are selected ({sure(selection.confidence)} interval: {ends})."
+        return f"Of {group.name} it is {percent(group.rate)}{ends}."
+    return f"{percent(group.rate)} of {group.name} are selected{named}."
 
 
 def _between(selection: Selection) -> str:
@@ -89,19 +92,22 @@ def _ratio(selection: Selection) -> Iterator[str]:
         ends = f" ({lower_text(ratio.low, 2)} to {upper_text(ratio.high, 2)})"
     verdict = four_fifths(ratio.value)
     low, high = selection.lowest.name, selection.highest.name
+    telling = ""
+    if ratio.low is not None and ratio.high is not None:
+        told = ratio.low >= FOUR_FIFTHS if verdict == "kept" else ratio.high < FOUR_FIFTHS
+        telling = "" if told else "; they cannot tell whether it is among all people"
     yield (
         f"{low} are selected {ratio.value:.2f} times as often as {high}{ends}: the four-fifths "
-        f"rule, which asks for at least {FOUR_FIFTHS:.2f}, is {verdict} on these rows."
+        f"rule, which asks for at least {FOUR_FIFTHS:.2f}, is {verdict} on these rows{telling}."
     )
 
 
 def _beside(selection: Selection | None) -> Iterator[str]:
     for other in selection.beside if selection is not None else ():
         accuracy = "" if other.accuracy is None else f", accuracy {percent(other.accuracy)}"
-        yield (
-            f"{other.name[:1].upper()}{other.name[1:]} on the same rows: {points(other.gap)} apart, ratio "
-            f"{other.ratio:.2f}{accuracy}."
-        )
+        name = f"{other.name[:1].upper()}{other.name[1:]}"
+        far = f"{points(other.gap)} apart, ratio {other.ratio:.2f}"
+        yield f"{name} on the same rows: {far}{accuracy}."
     if selection is not None and selection.beside and selection.accuracy is not None:
         yield f"This model: accuracy {percent(selection.accuracy.value)}."
 
@@ -214,7 +220,10 @@ def _until(certificate: Certificate | None, guarantee: GapGuarantee | None) -> s
             "The certificate of the scores has no end: it holds while the model is this one."
         )
     if not parts:
-        parts.append("Nothing is guaranteed, so there is no end to it: measure again when rows are new.")
+        parts.append(
+            "These are measurements: they hold for people like those in these rows, and say "
+            "nothing of those who come later."
+        )
     return " ".join(parts)
 
 
@@ -233,6 +242,11 @@ def _checked(
     if failed:
         return f"`fairsmooth verify` found that this does NOT hold: {', '.join(failed)}."
     trusted = len(subject.checks) - len(proved)
+    if any(not check.holds for check in subject.checks):
+        return (
+            f"`fairsmooth verify`, which shares no code with what it checks, confirmed "
+            f"{len(proved)} points; the rest needs the safety rows, whoever has them."
+        )
     return (
         f"`fairsmooth verify`, which shares no code with what it checks, confirmed {len(proved)} "
         f"points and took {trusted} on trust. Anybody who has the files can repeat it."

@@ -12,7 +12,7 @@ _GAPS = {
 
 def front_charts(front: ParetoFront) -> list[Drawn]:
     """Draw every finished trial against both gaps."""
-    found = []
+    found, chosen = [], front.chosen.measured
     for gap, words in _GAPS.items():
         rows = [_row(point, gap, kind) for point, kind in _kinds(front)]
         limit = front.limits.get(gap)
@@ -23,7 +23,7 @@ def front_charts(front: ParetoFront) -> list[Drawn]:
                 f"Accuracy against the {words}",
                 "Up and left is better; what is chosen should be near the corner." + where,
                 f"{len(rows)} trials; the chosen one has accuracy "
-                f"{front.chosen.measured['accuracy']:.4f} and gap {front.chosen.measured[gap]:.4f}.",
+                f"{chosen['accuracy']:.4f} and gap {chosen[gap]:.4f}.",
                 relations.front(rows, gap=words, limit=limit),
             )
         )

@@ -2,14 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
 from fairsmooth.core.certificate import Certificate
 from fairsmooth.guarantees import GapGuarantee
 from fairsmooth.metrics import Audit, BiasAudit
-from fairsmooth.reporting import by_group, still
+from fairsmooth.reporting import by_group
 from fairsmooth.reporting.charts.bundle import EXTRA, available, bundle
 from fairsmooth.reporting.explored import curve_data, threshold_data
 from fairsmooth.reporting.first_screen import FirstScreen
@@ -21,9 +21,13 @@ from fairsmooth.reporting.shift_grid import shift_grids
 from fairsmooth.reporting.subject import Subject
 from fairsmooth.reporting.wording import sure
 from fairsmooth.tables.provenance import Provenance
-from fairsmooth.tuning.front import ParetoFront
+
+if TYPE_CHECKING:
+    from fairsmooth.tuning.front import ParetoFront
 
 PLAIN = "plain logistic regression"
+# With more groups than this, paper has room for the tables and not for the charts.
+MANY = 12
 
 
 @dataclass(frozen=True)
@@ -65,7 +69,7 @@ class Report:
     beside: Mapping[str, Audit] | None = None
     standard: BiasAudit | None = None
     history: Sequence[Any] = ()
-    front: ParetoFront | None = None
+    front: "ParetoFront | None" = None
     notes: Sequence[str] = ()
     preface: Markup = Markup()  # noqa: RUF009 - never changed
     interactive: bool = True
@@ -88,6 +92,7 @@ class Report:
     def to_html(self) -> str:
         """Return the page."""
         selection = self.selection()
+        confidence = None if selection is None else selection.confidence
         screen = FirstScreen.of(selection, self.certificate, self.guarantee, self.subject)
         scripts = self.interactive and available()
         drawn = self._interactive() if scripts else self._still()
@@ -96,12 +101,15 @@ class Report:
             "subject": self.subject,
             "screen": screen,
             "picture": None if selection is None else Picture.of(selection),
-            "confidence": "" if selection is None else sure(selection.confidence),
+            "confidence": "" if confidence is None else sure(confidence),
+            "many": selection is not None and len(selection.groups) > MANY,
             "report": self,
             "audit": self.audit,
             "tables": self._tables(),
             "lines": {
-                "certificate": [] if self.certificate is None else str(self.certificate).split("\n"),
+                "certificate": []
+                if self.certificate is None
+                else str(self.certificate).split("\n"),
                 "guarantee": [] if self.guarantee is None else str(self.guarantee).split("\n"),
             },
             "still": "" if scripts else EXTRA,
@@ -139,6 +147,8 @@ class Report:
         if self.front is not None:
             parts["front"] = front_charts(self.front)
         specs = {chart.name: chart.spec for charts in parts.values() for chart in charts}
+        if not specs:
+            return {**scripted([], {}), "explored": {}, "charts": parts}
         data = {**{key: value for key, value in explored.items() if value}, "charts": specs}
         return {
             **scripted([bundle(), source("report.js")], data),
@@ -147,6 +157,8 @@ class Report:
         }
 
     def _still(self) -> dict[str, Any]:
+        from fairsmooth.reporting import still
+
         charts = {"rates": [] if self.audit is None else still.rate_figures(self.audit)}
         if self.audit is not None and self.audit.shift is not None:
             charts["curves"] = still.shift_figures(self.audit)

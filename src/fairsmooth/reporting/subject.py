@@ -47,7 +47,8 @@ class Subject:
         A score above it is selected.
     rows : str
         What kind of rows these are: "held-out rows", "safety rows", "audited rows".
-    n_rows : int
+    n_rows : int or None
+        How many; None where that is withheld, or there are none.
     model_digest, table_digest : str, optional
         SHA-256 of the model and of the table of these rows.
     model_file, table_file, guarantee_file : str
@@ -66,7 +67,7 @@ class Subject:
     sensitive: Sequence[str] = ()
     threshold: float | None = None
     rows: str = "audited rows"
-    n_rows: int = 0
+    n_rows: int | None = None
     model_digest: str | None = None
     table_digest: str | None = None
     model_file: str = "MODEL"
@@ -96,10 +97,13 @@ class Subject:
 
     @property
     def verdict(self) -> str:
-        """The outcome of ``fairsmooth verify``: "holds", "does NOT hold" or "not run"."""
+        """The outcome of ``fairsmooth verify``, in a word or two."""
         if self.checks is None:
             return "not run"
-        return "holds" if self.checks and all(c.holds for c in self.checks) else "does NOT hold"
+        if any(check.checked and not check.holds for check in self.checks):
+            return "NOT confirmed"
+        undecided = any(not check.holds for check in self.checks)
+        return "needs the safety rows" if undecided else "confirmed"
 
     def facts(self) -> list[tuple[str, str]]:
         """Return what stands in small print on the first screen."""
@@ -108,7 +112,8 @@ class Subject:
         if self.threshold is not None and known is not None:
             pairs.append(("that is, where the score exceeds", f"{self.threshold:g}"))
         pairs.append(("Sensitive columns", self.groups + _also_features(known)))
-        pairs.append(("Rows looked at", f"{self.n_rows:,} {self.rows}"))
+        if self.n_rows is not None:
+            pairs.append(("Rows looked at", f"{self.n_rows:,} {self.rows}"))
         if known is not None and known.rows:
             pairs.append(("Rows trained on", f"{known.rows:,}{_when(known)}"))
         pairs.append(("SHA-256 of the model", self.model_digest or ""))
@@ -116,7 +121,9 @@ class Subject:
         if known is not None and known.digest != self.table_digest:
             pairs.append(("SHA-256 of the training table", known.digest or ""))
         pairs.append(("fairsmooth verify", self.verdict))
-        pairs.append(("Page made", f"{self.date or today()} by fairsmooth {fairsmooth.__version__}"))
+        pairs.append(
+            ("Page made", f"{self.date or today()} by fairsmooth {fairsmooth.__version__}")
+        )
         return [(name, value) for name, value in pairs if value]
 
 

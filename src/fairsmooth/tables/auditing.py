@@ -1,12 +1,11 @@
 """Rows of a table as an audit needs them."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from sklearn.model_selection import cross_val_predict
 
 from fairsmooth import _validate
 from fairsmooth._types import Floats, Labels
@@ -19,15 +18,16 @@ from fairsmooth.data.roles import (
     usable_rows,
 )
 from fairsmooth.data.values import normal_texts
-from fairsmooth.estimator import FairSmoothClassifier
 from fairsmooth.exceptions import InputError
 from fairsmooth.metrics import Audit, audit
-from fairsmooth.tables.comparison import as_matrix, plain_regression, quietly
 from fairsmooth.tables.provenance import Provenance
 
 SAME_TABLE = (
     "This is the table that the model was trained from: most of its rows were used for training."
 )
+
+if TYPE_CHECKING:
+    from fairsmooth.estimator import FairSmoothClassifier
 _NO_LABELS = "The table has no labels in {!r}: only what needs none is measured."
 
 
@@ -43,7 +43,7 @@ class AuditedRows:
     sensitive: pd.DataFrame
     notes: tuple[str, ...] = ()
 
-    def audit(self, classifier: FairSmoothClassifier, *, shift: bool = False) -> Audit:
+    def audit(self, classifier: "FairSmoothClassifier", *, shift: bool = False) -> Audit:
         """Audit a classifier on these rows.
 
         With ``shift`` the audit goes on under shifts of the population, beside an
@@ -110,6 +110,10 @@ class OutOfFold:
         """Score every row by a logistic regression trained on the other half."""
         if min(np.bincount(y, minlength=2)) < 2:
             return None
+        from sklearn.model_selection import cross_val_predict
+
+        from fairsmooth.tables.comparison import as_matrix, plain_regression, quietly
+
         with quietly():
             return cls(
                 cross_val_predict(plain_regression(), as_matrix(X), y, cv=2, method="predict_proba")

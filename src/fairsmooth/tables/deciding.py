@@ -11,6 +11,26 @@ if TYPE_CHECKING:
     from fairsmooth.tables.model import TableModel
 
 
+def checked_threshold(model: "TableModel", threshold: float | None) -> float:
+    """Return the threshold to decide by, the model's if none is given.
+
+    Another one than the model's is not what a guarantee of its gaps speaks of, and a warning
+    says so.
+    """
+    own = model.classifier.threshold_
+    if threshold is None:
+        return own
+    _validate.in_range(0.0, 1.0, threshold=threshold)
+    if model.guarantee is not None and threshold != own:
+        warnings.warn(
+            f"The guarantee of the gaps is of decisions above {own:g}; these are above "
+            f"{threshold:g}, and nothing is guaranteed of them.",
+            UserWarning,
+            stacklevel=3,
+        )
+    return threshold
+
+
 def with_threshold(model: "TableModel", threshold: float) -> "TableModel":
     """Return a model that decides positive above another score; this one stays as it is.
 

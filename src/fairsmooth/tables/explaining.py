@@ -11,11 +11,11 @@ from fairsmooth._types import Floats
 from fairsmooth.core.explanation import Explanation
 from fairsmooth.core.labels import group_text
 from fairsmooth.core.rows import spelt_out
+from fairsmooth.core.rule_holder import RuleHolder
 from fairsmooth.data.columns import Rule, Standardised
 from fairsmooth.data.crossed import CrossedEncoder
 from fairsmooth.data.encoding import TableEncoder
 from fairsmooth.data.values import normal_text
-from fairsmooth.estimator import FairSmoothClassifier
 from fairsmooth.exceptions import InputError
 from fairsmooth.tables.alternatives import KNOWN, alternatives
 
@@ -182,7 +182,7 @@ class Alternatives:
         return cls(values, blocks, tuple(name for name in rules if name not in known))
 
     def changes(
-        self, classifier: FairSmoothClassifier, x: Floats, values: Mapping[str, Any]
+        self, classifier: RuleHolder, x: Floats, values: Mapping[str, Any]
     ) -> tuple[Change, ...]:
         """Return, by column, the nearest value that turns the decision, tried one and all."""
         if not self.blocks:
@@ -234,7 +234,7 @@ def _nearest(values: list[Any], hits: Any, current: Any, moved: Floats) -> int:
 
 
 def explain_rows(
-    classifier: FairSmoothClassifier,
+    classifier: RuleHolder,
     encoder: Any,
     features: Any,
     values: pd.DataFrame,

@@ -4,28 +4,31 @@ import os
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import pandas as pd
-from torch import nn
 
 from fairsmooth import _validate
-from fairsmooth.columns import Forecasts
 from fairsmooth.core.certificate import Certificate
 from fairsmooth.data.encoders import Encoder
 from fairsmooth.data.encoding import UNKNOWN
-from fairsmooth.data.frames import as_frame
+from fairsmooth.data.frames import as_frame, like
 from fairsmooth.data.roles import Roles
-from fairsmooth.estimator import FairSmoothClassifier
 from fairsmooth.guarantees import GapGuarantee, Limits
 from fairsmooth.metrics import Audit
 from fairsmooth.persistence import read_model, save
 from fairsmooth.tables import scoring
 from fairsmooth.tables.auditing import SAME_TABLE, AuditedRows, known_rows
-from fairsmooth.tables.deciding import with_threshold
+from fairsmooth.tables.deciding import checked_threshold, with_threshold
 from fairsmooth.tables.explained import explain_table
 from fairsmooth.tables.provenance import Provenance
+
+if TYPE_CHECKING:
+    from torch import nn
+
+    from fairsmooth.columns import Forecasts
+    from fairsmooth.estimator import FairSmoothClassifier
 
 
 @dataclass(frozen=True)
@@ -59,7 +62,7 @@ class TableModel:
     True
     """
 
-    classifier: FairSmoothClassifier
+    classifier: "FairSmoothClassifier"
     encoder: Encoder | None = None
     roles: Roles | None = None
     provenance: Provenance | None = None
@@ -76,8 +79,8 @@ class TableModel:
         positive: Any = None,
         ids: Sequence[str] = (),
         drop: Sequence[str] = (),
-        columns: str | Forecasts = "auto",
-        classifier: FairSmoothClassifier | None = None,
+        columns: "str | Forecasts" = "auto",
+        classifier: "FairSmoothClassifier | None" = None,
         guarantee: Limits | None = None,
         test_size: float = 0.3,
         random_state: int | None = None,
@@ -177,7 +180,7 @@ class TableModel:
         unknown: str | None = None,
         strict: bool = False,
         first_row: int = 0,
-    ) -> pd.DataFrame:
+    ) -> Any:
         """Score every row; the sensitive columns are not needed.
 
         Parameters
@@ -198,12 +201,11 @@ class TableModel:
 
         Returns
         -------
-        DataFrame
+        DataFrame, or a polars or pyarrow table for one of those
             One row per row, in the same order: ids and kept columns, ``probability``,
             ``prediction``, ``lower_<group>`` and ``upper_<group>`` for every group.
         """
-        if threshold is not None:
-            _validate.in_range(0.0, 1.0, threshold=threshold)
+        decided_above = checked_threshold(self, threshold)
         frame = as_frame(table, text=self.text_columns)
         for name in keep:
             _validate.known_column(name, list(frame.columns), where="the table")
@@ -213,12 +215,12 @@ class TableModel:
         written = scoring.score(self.classifier, features, reasons).frame(
             self.classifier.groups_,
             self._labels(),
-            threshold=self.classifier.threshold_ if threshold is None else threshold,
+            threshold=decided_above,
         )
         ids = [] if self.provenance is None else self.provenance.ids
         carried = [name for name in ids if name in frame.columns]
         kept = scoring.kept_columns(frame, [*carried, *keep], list(written.columns))
-        return pd.concat([kept, written], axis=1)
+        return like(table, pd.concat([kept, written], axis=1))
 
     def audit(
         self, table: Any, *, unknown: str | None = None, strict: bool = False, shift: bool = False
@@ -274,9 +276,9 @@ class TableModel:
         save(self.classifier, path, training=training, **parts)
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str], *, module: nn.Module | None = None) -> Self:
+    def load(cls, path: str | os.PathLike[str], *, module: "nn.Module | None" = None) -> Self:
         """Read a model from a file of any version; ``module`` is needed where it has one."""
-        saved = read_model(path, module=module)
+        saved = scoring.of_a_table(read_model(path, module=module))
         known = Provenance.from_dict(saved.training) if "label" in saved.training else None
         roles = None if known is None else known.roles()
         stated = saved.guarantee
@@ -292,7 +294,6 @@ class TableModel:
         return known.encode_rows(table)
 
     def _labels(self) -> tuple[Any, Any]:
-        if self.provenance is None:
-            negative, positive = self.classifier.classes_.tolist()
-            return negative, positive
-        return self.provenance.negative, self.provenance.positive
+        known = self.provenance
+        negative, positive = self.classifier.classes_.tolist()
+        return (negative, positive) if known is None else (known.negative, known.positive)

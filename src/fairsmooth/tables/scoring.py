@@ -2,7 +2,7 @@
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -10,8 +10,11 @@ from numpy.typing import NDArray
 
 from fairsmooth._types import Floats
 from fairsmooth.core.labels import group_text
-from fairsmooth.estimator import FairSmoothClassifier
 from fairsmooth.exceptions import InputError
+from fairsmooth.persistence import SavedModel
+
+if TYPE_CHECKING:
+    from fairsmooth.estimator import FairSmoothClassifier
 
 Reasons = NDArray[np.object_]
 REASON = "reason"
@@ -52,7 +55,7 @@ class Scores:
         return pd.DataFrame(columns)
 
 
-def score(classifier: FairSmoothClassifier, features: Any, reasons: Reasons) -> Scores:
+def score(classifier: "FairSmoothClassifier", features: Any, reasons: Reasons) -> Scores:
     """Score rows once; rows with a reason not to are left out and come back as NaN."""
     n_rows = len(features)
     usable = np.array([reason is None for reason in reasons], dtype=bool)
@@ -121,7 +124,17 @@ def kept_columns(table: pd.DataFrame, names: Sequence[str], written: Sequence[st
     return table[list(dict.fromkeys(names))].reset_index(drop=True)
 
 
-def matrix_of(classifier: FairSmoothClassifier, table: pd.DataFrame) -> pd.DataFrame | Floats:
+def of_a_table(saved: SavedModel) -> SavedModel:
+    """Refuse a file whose features are made by steps of scikit-learn: it knows no table."""
+    if saved.pipeline is not None:
+        raise InputError(
+            "Expected a model of a table, got a scikit-learn pipeline, which knows no label or "
+            "groups. Use it in Python: fairsmooth.persistence.load(path)."
+        )
+    return saved
+
+
+def matrix_of(classifier: "FairSmoothClassifier", table: pd.DataFrame) -> pd.DataFrame | Floats:
     """Return the features of a classifier that was saved without an encoder."""
     names = getattr(classifier, "feature_names_in_", None)
     count = classifier.n_features_in_

@@ -20,9 +20,9 @@ from fairsmooth.core.smoothing.layerwise import scores_given_noise
 from fairsmooth.core.smoothing.linear import (
     apply_link,
     input_scale,
-    logistic_mixture,
     normal_cdf,
 )
+from fairsmooth.core.smoothing.mixtures import logistic_mixture
 from fairsmooth.core.smoothing.sampled import weight_pair_scores
 from fairsmooth.training.margins import TRAINING_NODES
 

@@ -14,7 +14,8 @@ from torch import Tensor
 from torch.special import log_ndtr
 
 from fairsmooth._types import Floats
-from fairsmooth.core.smoothing.linear import logistic_mixture, normal_cdf
+from fairsmooth.core.smoothing.linear import normal_cdf
+from fairsmooth.core.smoothing.mixtures import logistic_mixture
 
 # Enough normals for the loss: the mixture of 8 is itself a link within 3e-8 of
 # the logistic, and the loss and its gradient agree to rounding.

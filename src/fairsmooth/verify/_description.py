@@ -56,8 +56,8 @@ def parse_description(text: str) -> Description:
     known = is_whole(plain.get("format")) and plain["format"] in FORMATS
     require(known, f"format {FORMATS[0]} or {FORMATS[-1]}", plain.get("format"))
     entries = {*_ENTRIES, *(("training",) if plain["format"] == 1 else _SINCE_2)}
-    if plain["format"] != 1 and "calibration" in plain:
-        entries.add("calibration")
+    if plain["format"] != 1:
+        entries |= {"calibration", "pipeline"} & set(plain)
     require(set(plain) == entries, f"the entries {sorted(entries)}", sorted(plain))
     one_of(plain, "link", LINKS)
     center = one_of(plain, "center", CENTERS)

@@ -1,5 +1,6 @@
 """What a prediction depends on besides weights and sigma: draws, columns, classes, roles."""
 
+import hashlib
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -7,7 +8,7 @@ from typing import Any
 from fairsmooth.verify._encoder import n_columns_of, n_features_of
 from fairsmooth.verify._fields import an_object, is_whole, labels, one_of, real, require, texts
 from fairsmooth.verify._forecasters import Forecasters, read_forecasters
-from fairsmooth.verify._json import Object
+from fairsmooth.verify._json import Object, canonical
 
 METHODS = ("auto", "exact", "layerwise", "monte_carlo")
 _ROLES = ("label", "positive", "negative", "sensitive", "ids", "drop", "include_sensitive", "bands")
@@ -38,6 +39,8 @@ class Rule:
     label, positive : text or None
         The label's column and its positive value, of a model of a table.
     has_guarantee : bool
+    steps : str or None
+        SHA-256 of the pipeline's steps that make the features, if a pipeline was saved.
     """
 
     is_module: bool
@@ -51,6 +54,7 @@ class Rule:
     label: str | None
     positive: str
     has_guarantee: bool
+    steps: str | None = None
 
 
 def read_rule(plain: Object) -> Rule:
@@ -84,7 +88,24 @@ def read_rule(plain: Object) -> Rule:
         label=table.get("label"),
         positive=repr(table.get("positive", classes[1])),
         has_guarantee=guarantee is not None,
+        steps=_steps(plain),
     )
+
+
+def _steps(plain: Object) -> str | None:
+    """Return the digest of the steps before the classifier, which are not run here."""
+    if "pipeline" not in plain:
+        return None
+    entry = an_object(plain, "pipeline")
+    known = {"library", "steps", "last"}
+    require(set(entry) == known, f"a pipeline with {sorted(known)}", sorted(entry))
+    named = isinstance(entry["steps"], list) and all(
+        isinstance(step, list) and len(step) == 2 and isinstance(step[0], str)
+        for step in entry["steps"]
+    )
+    require(named and isinstance(entry["last"], str), "named steps of a pipeline", entry["last"])
+    require(plain["encoder"] is None, "either a pipeline or an encoder", "both")
+    return hashlib.sha256(canonical(entry).encode()).hexdigest()
 
 
 def _smoothing(plain: Object, settings: Object) -> Object:

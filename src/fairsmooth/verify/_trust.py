@@ -75,6 +75,12 @@ def on_trust(description: Description) -> Iterator[Check]:
     yield not_checked(
         "columns", f"taken on trust: which column each of {rule.n_features} features is{source}"
     )
+    if rule.steps is not None:
+        yield not_checked(
+            "pipeline",
+            f"taken on trust: the steps that make the features (SHA-256 {rule.steps}); "
+            "the certificate holds whatever they do",
+        )
     if rule.forecasters is not None:
         yield not_checked(
             "forecasts",

@@ -2,12 +2,14 @@ import dataclasses
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
+from fairsmooth.data.crossed import CrossedEncoder
 from fairsmooth.data.encoding import TableEncoder
 from fairsmooth.exceptions import InputError
 
@@ -438,3 +440,26 @@ def test_codes_are_the_primitive_of_what_is_written():
         assert codes.dtype == np.int8
         written = encoder.transform(table)[rule.feature_names].to_numpy()
         np.testing.assert_array_equal(written.argmax(axis=1), codes)
+
+
+@pytest.mark.parametrize("learn", [TableEncoder.learn, CrossedEncoder.learn])
+def test_a_table_comes_back_in_the_library_it_came_in(learn):
+    columns = {"age": [20, 30, 40, 50], "job": ["clerk", "nurse", None, "clerk"]}
+    frame = pd.DataFrame(columns)
+    encoder = learn(frame)
+    expected = encoder.transform(frame)
+    kinds = {pl.DataFrame: pl.DataFrame, pa.table: pa.Table}
+    for made, kind in kinds.items():
+        table = made(columns)
+        assert learn(table) == encoder
+        found, reasons = encoder.transform_rows(table)
+        assert isinstance(found, kind)
+        assert isinstance(encoder.transform(table), kind)
+        assert (np.column_stack([found[name] for name in encoder.feature_names])
+                == expected.to_numpy()).all()  # fmt: skip
+        assert not any(reasons)
+    lazy = encoder.transform(pl.DataFrame(columns).lazy())
+    assert isinstance(lazy, pl.DataFrame)
+    assert isinstance(encoder.transform(columns), pd.DataFrame)
+    batch = pa.RecordBatch.from_pydict(columns)
+    assert isinstance(encoder.transform(batch), pa.Table)

@@ -17,7 +17,7 @@ from fairsmooth.persistence import save
 from fairsmooth.tables import TableModel
 
 # What docs/serving.md states.
-SCORE_BOUND, WIDER_BY = 1e-9, 1e-8
+SCORE_BOUND, WIDER_BY = 1e-9, 5e-8
 KINDS = (
     "whole", "whole-gaps", "real-gaps", "large-reals", "one-gap", "constant-and-gaps", "flags-gaps",
     "flag-words", "zero-one", "words-n/a", "words-spaces", "words-newlines", "numbers-late-letter",

@@ -20,6 +20,8 @@ TOLERANCE = {
     "hidden-relu": 1e-6, "hidden-tanh-probit": 1e-6, "table-two-hidden": 1e-6,
     "deep-layerwise": 1e-5, "sampled": 1e-5, "module-buffers": 1e-5,
 }  # fmt: skip
+# Linear scores claim 1e-9: for the logistic link, versions differ in the mixtures they take.
+LINEAR = {"logistic": 1e-9, "probit": 1e-12}
 
 
 def module():
@@ -42,7 +44,7 @@ def test_they_predict_the_same(name):
     classifier, expected = loaded(name), EXPECTED[name]
     X = rows(classifier, name)
     scores = classifier.predict_proba(X)[:, 1]
-    tolerance = TOLERANCE.get(name, 1e-12)
+    tolerance = TOLERANCE.get(name, LINEAR[classifier.rule_.link])
     np.testing.assert_allclose(scores, expected["scores"], rtol=0, atol=tolerance)
     clear = np.abs(scores - classifier.threshold_) > tolerance
     assert (classifier.predict(X) == np.array(expected["decisions"]))[clear].all()
@@ -80,7 +82,10 @@ def test_models_of_tables_predict_the_same(name):
     assert saved.training["label"] == "label"
     scores = saved.classifier.predict_proba(saved.encoder.transform(table))[:, 1]
     np.testing.assert_allclose(
-        scores, expected["probability"], rtol=0, atol=TOLERANCE.get(name, 1e-12)
+        scores,
+        expected["probability"],
+        rtol=0,
+        atol=TOLERANCE.get(name, LINEAR[saved.classifier.rule_.link]),
     )
 
 

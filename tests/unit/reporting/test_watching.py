@@ -20,9 +20,13 @@ def test_the_page_has_status_charts_and_counts(monitor, tmp_path):
     write_watch(tmp_path / "w.html", monitor, title="A <title>", notes=["A & B"])
     page = (tmp_path / "w.html").read_text()
     assert page == render_watch(monitor, title="A <title>", notes=["A & B"])
-    assert page.count("<svg") == 2
+    assert page.count('class="chart" id="chart-') == 2
+    assert "<b>m</b>" not in page
+    # Intervals of one look would lie to somebody who looks after every batch.
+    assert "interval:" not in page.split("<script")[0]
+    assert 'class="interval"' not in page.split("</style>")[1].split("<script")[0]
     for text in ("A &lt;title&gt;", "A &amp; B", "&lt;b&gt;m&lt;/b&gt;", "Still guaranteed",
-                 "after 12 batches", "2026-01-0", "demographic parity gap"):  # fmt: skip
+                 "after 12 batches", "2026-01-0", "Demographic parity gap"):  # fmt: skip
         assert text in page
     rows = sum(cell["rows"] for cell in monitor.counts if cell["label"] is None)
     assert rows == 12 * 300
@@ -49,6 +53,13 @@ def test_a_ratio_is_bounded_below_and_fills_the_frame(monitor):
 def test_nothing_measured_yet_and_a_limit_of_nothing_can_be_drawn():
     figure = figures.over_time(["2026-01-01"], [None], [1.0], limit=0.0, name="gap")
     assert "gap" in figures.as_svg(figure)
+
+
+def test_without_a_script_the_charts_are_still(monitor):
+    page = render_watch(monitor, title="Still", interactive=False)
+    assert page.count("<svg") == 2
+    assert "<script" not in page
+    assert "pip install fairsmooth[report]" in page
 
 
 def test_a_monitor_without_batches_has_no_charts():

@@ -46,6 +46,9 @@ def test_a_guarantee_is_of_one_threshold(model):
     assert guaranteed.with_threshold(0.5).guarantee is guarantee
     with pytest.warns(UserWarning, match="above 0.6 nothing is guaranteed, so it is dropped"):
         assert guaranteed.with_threshold(0.6).guarantee is None
+    with pytest.warns(UserWarning, match="these are above 0.6, and nothing is guaranteed of them"):
+        guaranteed.predict(table(), threshold=0.6)
+    guaranteed.predict(table(), threshold=0.5)
     with pytest.raises(InputError, match="Expected threshold between"):
         model.with_threshold(1.2)
 

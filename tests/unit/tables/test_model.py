@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pytest
 
@@ -90,7 +91,11 @@ def test_every_kind_of_table_gives_the_same(model, table, tmp_path):
     table.to_csv(tmp_path / "t.csv", index=False)
     expected = model.predict(table)
     for same in (pa.Table.from_pandas(table), tmp_path / "t.csv", str(tmp_path / "t.csv")):
-        pd.testing.assert_frame_equal(model.predict(same), expected)
+        found = model.predict(same)
+        if isinstance(same, pa.Table):
+            found = found.to_pandas()
+            found["prediction"] = found["prediction"].astype(expected["prediction"].dtype)
+        pd.testing.assert_frame_equal(found, expected)
         other = TableModel.fit(same, **ROLES, random_state=0)
         assert other.provenance.digest == model.provenance.digest
         np.testing.assert_array_equal(
@@ -285,3 +290,16 @@ def test_the_date_can_be_fixed(monkeypatch):
 
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "0")
     assert today() == "1970-01-01"
+
+
+def test_predictions_come_in_the_library_of_the_table(biased):
+    table = biased.X.assign(sex=biased.sensitive_features, hired=biased.y)
+    model = TableModel.fit(table, label="hired", sensitive="sex", random_state=0)
+    expected = model.predict(table)
+    polars, arrow = model.predict(pl.from_pandas(table)), model.predict(pa.table(table))
+    assert isinstance(polars, pl.DataFrame)
+    assert isinstance(arrow, pa.Table)
+    for found in (polars.to_pandas(), arrow.to_pandas()):
+        assert list(found) == list(expected)
+        assert (found["probability"] == expected["probability"]).all()
+        assert (found["prediction"].to_numpy() == expected["prediction"].to_numpy()).all()

@@ -11,12 +11,12 @@ holds with probability at least :math:`1 - \delta`; either interval spends half 
 allowed probability on each side.
 """
 
-import math
 from dataclasses import dataclass, field
 
 import torch
 from torch import Tensor
 
+from fairsmooth.core.deviations import bernstein_radius
 from fairsmooth.core.smoothing.betting import betting_interval
 
 # Scores kept, for all rows together: a quarter of a gigabyte.
@@ -85,21 +85,6 @@ class RunningScores:
     @property
     def _all_kept(self) -> bool:
         return self.count * self.n_first <= _KEPT
-
-
-def bernstein_radius(squares: Tensor, count: int, delta: float) -> Tensor:
-    """Return the one-sided radius for sums of squared deviations of ``count`` values.
-
-    Examples
-    --------
-    >>> bernstein_radius(torch.tensor([0.0]), 1000, 0.005)
-    tensor([0.0140])
-    """
-    if count < 2:
-        return torch.ones_like(squares)
-    log_term = math.log(2.0 / delta)
-    spread = (2.0 * squares / (count - 1) * log_term / count).sqrt()
-    return spread + 7.0 * log_term / (3.0 * (count - 1))
 
 
 def stage_delta(delta: float, stage: int) -> float:

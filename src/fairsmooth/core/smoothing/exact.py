@@ -6,11 +6,9 @@ from torch import Tensor
 from fairsmooth.core.architecture import Network
 from fairsmooth.core.smoothing.hidden import smooth_hidden
 from fairsmooth.core.smoothing.linear import apply_link, smooth_linear
+from fairsmooth.core.smoothing.mixtures import LINEAR_ERROR
 from fairsmooth.core.smoothing.rounding import round_error
 from fairsmooth.exceptions import InputError
-
-# Sixteen-node mixture for the logistic link, and rounding (see linear.py).
-_LINEAR_ERROR = 1e-9
 
 
 def smooth_network(
@@ -74,7 +72,7 @@ def smooth_with_error(
         score, error = smooth_hidden(network, w, x, sigma=sigma, link=link)
     else:
         score = smooth_linear(network, w, x, sigma=sigma, link=link)
-        error = torch.full_like(score, _LINEAR_ERROR)
+        error = torch.full_like(score, LINEAR_ERROR)
     return round_error(score, error, dtype)
 
 

@@ -16,9 +16,8 @@ from torch.quasirandom import SobolEngine
 from fairsmooth._random import seed_from, torch_generator
 from fairsmooth.core.architecture import ACTIVATIONS, Network
 from fairsmooth.core.smoothing.linear import input_scale, smooth_link
+from fairsmooth.core.smoothing.mixtures import COARSE
 
-# Eight normals stand for the logistic within 1e-6, far below any sampling error.
-_LINK_NODES = 8
 # Elements (draw, row, unit) worked on at once.
 _TILE = 1 << 18
 
@@ -124,7 +123,7 @@ def scores_given_noise(
             part = part.reshape(len(noise), *(1,) * (mean.ndim - 2), -1)
         signal = activation(torch.addcmul(mean, input_scale(signal, sigma).unsqueeze(-1), part))
     logit = (signal @ weight.mT + bias.unsqueeze(-2)).squeeze(-1)
-    return smooth_link(logit, input_scale(signal, sigma), link, n_nodes=_LINK_NODES)
+    return smooth_link(logit, input_scale(signal, sigma), link, rules=COARSE)
 
 
 def _tile_draws(network: Network, X: Tensor) -> int:

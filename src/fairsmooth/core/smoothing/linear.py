@@ -6,27 +6,20 @@ smoothing is one integral in one dimension, :math:`E\, g(\mu + sZ)`:
 
 - step link: :math:`\Phi(\mu / s)`;
 - probit link: :math:`\Phi(\mu / \sqrt{1 + s^2})`;
-- logistic link: a standard logistic variable is :math:`2VZ` with ``V`` following
-  Kolmogorov's distribution (Andrews and Mallows, 1974), hence exactly
-  :math:`E_V\, \Phi(\mu / \sqrt{s^2 + 4V^2})`. Gauss quadrature for the law of
-  ``log V`` turns it into a mixture of 16 normal distribution functions whose
-  error stays below 1e-10 for every ``mu`` and ``s`` at once: nodes need not
-  follow ``s``, every term is monotone, and the mixture stays in [0, 1].
+- logistic link: a mixture of 2 to 14 normal distribution functions, the fewer the larger
+  ``s`` (``mixtures.py``), within 2.5e-10 for every ``mu``: every term is monotone, and the
+  mixture stays in [0, 1].
 """
 
 import math
-from functools import cache
 
-import numpy as np
 import torch
-from scipy.linalg import eigh_tridiagonal
 from torch import Tensor
 
-from fairsmooth._types import Floats
 from fairsmooth.core.architecture import Network
+from fairsmooth.core.smoothing.mixtures import FINE, Rule, ranges
 
 LINKS = ("logistic", "probit", "step")
-N_NODES = 16
 # Rows larger than this have the score of their direction.
 _HUGE = 1e100
 
@@ -48,11 +41,14 @@ def apply_link(logits: Tensor, link: str) -> Tensor:
     return torch.heaviside(logits, logits.new_tensor(0.5))
 
 
-def smooth_link(mean: Tensor, scale: Tensor, link: str, *, n_nodes: int = N_NODES) -> Tensor:
+def smooth_link(
+    mean: Tensor, scale: Tensor, link: str, *, rules: tuple[Rule, ...] = FINE
+) -> Tensor:
     r"""Return :math:`E\, g(\text{mean} + \text{scale}\cdot Z)` for a standard normal ``Z``.
 
-    ``mean`` and ``scale`` (at least 0) broadcast against each other. ``n_nodes`` normals
-    stand for the logistic: 16 within 1e-10, 8 within 1e-6.
+    ``mean`` and ``scale`` (at least 0) broadcast against each other. ``rules`` say how many
+    normals stand for the logistic. Every row has the rule of its own scale, so that its score
+    does not depend on others.
     """
     if link == "probit":
         return normal_cdf(mean / (1.0 + scale.square()).sqrt())
@@ -60,14 +56,36 @@ def smooth_link(mean: Tensor, scale: Tensor, link: str, *, n_nodes: int = N_NODE
         smoothed = normal_cdf(mean / scale.clamp_min(_tiny(scale)))
         # The step itself has no derivative, so it must stay outside the graph.
         return torch.where(scale > 0, smoothed, apply_link(mean.detach(), link))
-    widths, weights = logistic_mixture(n_nodes)
-    variances = torch.as_tensor(widths**2, dtype=mean.dtype, device=mean.device)
-    shares = torch.as_tensor(weights, dtype=mean.dtype, device=mean.device)
-    inverse_spread = (scale.square().unsqueeze(-1) + variances).rsqrt()
-    # Twice the normal distribution functions, in as few passes as possible.
-    twice = torch.special.erfc((mean * -math.sqrt(0.5)).unsqueeze(-1) * inverse_spread)
-    # The shares add to 1 up to rounding, so the sum may exceed 1 by a few units.
-    return (twice @ (0.5 * shares)).clamp_max(1.0)
+    mean, scale = torch.broadcast_tensors(mean, scale)
+    if scale.numel() == 0:
+        return torch.sigmoid(mean)
+    least, most = (float(end) for end in scale.detach().aminmax())
+    used = ranges(rules, least, most)
+    if len(used) == 1:
+        return _mixture(mean, scale, used[0][0])
+    return _by_scale(mean.reshape(-1), scale.reshape(-1), used).reshape(mean.shape)
+
+
+def _by_scale(mean: Tensor, scale: Tensor, used: list[tuple[Rule, float, float]]) -> Tensor:
+    known, parts, places = scale.detach(), [], []
+    for rule, low, high in used:
+        rows = torch.nonzero((known >= low) & (known < high)).squeeze(1)
+        places.append(rows)
+        parts.append(_mixture(mean.index_select(0, rows), scale.index_select(0, rows), rule))
+    return torch.empty_like(mean).scatter(0, torch.cat(places), torch.cat(parts))
+
+
+def _mixture(mean: Tensor, scale: Tensor, rule: Rule) -> Tensor:
+    variances, shares = (torch.as_tensor(part).to(mean) for part in rule.normals)
+    # Normals first and rows last: long inner loops, and one fresh array that passes reuse.
+    spread = variances.reshape(-1, *(1,) * mean.ndim) + scale.square()
+    mean = mean * math.sqrt(0.5)
+    if spread.requires_grad or mean.requires_grad:
+        parts = torch.erf(spread.rsqrt() * mean)
+    else:
+        parts = spread.rsqrt_().mul_(mean).erf_()
+    # The shares add to 1 up to rounding, so the sum may leave [0, 1] by a few units.
+    return torch.tensordot(0.5 * shares, parts, dims=1).add(0.5).clamp(0.0, 1.0)
 
 
 def input_scale(X: Tensor, sigma: float) -> Tensor:
@@ -98,42 +116,3 @@ def smooth_linear(
 
 def _tiny(like: Tensor) -> float:
     return torch.finfo(like.dtype).tiny
-
-
-@cache
-def logistic_mixture(n_nodes: int) -> tuple[Floats, Floats]:
-    """Return widths ``2V`` and weights of the logistic as a scale mixture of normals.
-
-    Gauss quadrature with respect to the law of ``log V``, by the Lanczos
-    recurrence on a fine trapezoid, which is exact to rounding for this smooth
-    and rapidly falling density.
-    """
-    logs = np.linspace(math.log(0.1), math.log(8.0), 1200)
-    values = np.exp(logs)
-    masses = _kolmogorov_density(values) * values
-    masses /= masses.sum()
-    basis = [np.sqrt(masses)]
-    diagonal: list[float] = []
-    off_diagonal: list[float] = []
-    for _ in range(n_nodes):
-        image = logs * basis[-1]
-        diagonal.append(float(basis[-1] @ image))
-        # Subtracting every earlier vector keeps them orthogonal to rounding.
-        for vector in basis:
-            image = image - (vector @ image) * vector
-        for vector in basis:
-            image = image - (vector @ image) * vector
-        off_diagonal.append(float(np.linalg.norm(image)))
-        basis.append(image / off_diagonal[-1])
-    nodes, vectors = eigh_tridiagonal(np.array(diagonal), np.array(off_diagonal[:-1]))
-    return 2.0 * np.exp(nodes), vectors[0] ** 2
-
-
-def _kolmogorov_density(values: Floats) -> Floats:
-    """Density of Kolmogorov's distribution by its two series, each where it converges fast."""
-    v = values[:, None]
-    k = np.arange(1, 30)[None, :]
-    right = (8.0 * v * (-1.0) ** (k - 1) * k**2 * np.exp(-2.0 * (k * v) ** 2)).sum(1)
-    c = (math.pi * (2 * k - 1)) ** 2 / (8.0 * v**2)
-    left = (math.sqrt(2.0 * math.pi) / v**2 * (2.0 * c - 1.0) * np.exp(-c)).sum(1)
-    return np.where(values > 1.0, right, left)

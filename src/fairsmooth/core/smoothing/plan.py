@@ -14,8 +14,6 @@ HiddenUnits = ReluUnits | SmoothUnits
 
 # A score closer than e^-26 = 5e-12 to 0 or 1 is given as 0 or 1.
 _SATURATED = 26.0
-# Largest theta·sigma·s: exponential moments are infinite from 1 on.
-_NEAR_DIVERGENCE = 0.9
 
 
 @dataclass(frozen=True)
@@ -42,13 +40,15 @@ class Accuracy:
 class Plan:
     """How to integrate, row by row: all of shape (R,), none carries a gradient.
 
-    ``step`` and ``reach`` of the midpoint rule; ``saturated`` rows have the score ``limit``;
+    ``step`` and ``reach`` of the midpoint rule, and a bound ``rest`` on what lies beyond (infinite
+    where the range is only a guess); ``saturated`` rows have the score ``limit``;
     ``tail`` bounds the error of the step, and of saturation; ``low`` and ``high`` enclose the
     score by Chernoff's bound alone.
     """
 
     step: Tensor
     reach: Tensor
+    rest: Tensor
     saturated: Tensor
     limit: Tensor
     tail: Tensor
@@ -66,54 +66,31 @@ class Plan:
 
 
 def plan_rows(units: HiddenUnits, bias: Tensor, link: str, accuracy: Accuracy) -> Plan:
-    """Choose step and range from the logit's moments, exponential moments and envelope."""
-    sigma = units.sigma
+    """Choose step and range from the logit's exponential moments and envelope."""
     link_variance = 1.0 if link == "probit" else 0.0
-    variance = units.variance() + sigma**2
-    theta = _theta(units, variance + link_variance, accuracy.tail)
-    if link == "logistic":
-        theta = theta.clamp_max(1.0)
-    common = 0.5 * theta.square() * (sigma**2 + link_variance) + _link_gain(theta, link)
-    both = torch.stack([theta, -theta])
-    up, down = (common + both * bias + units.log_exponential_moment(both)).unbind()
-    most, least = torch.maximum(up, down), torch.minimum(up, down)
-    half_period = accuracy.finer * (most + accuracy.tail) / theta
-    saturated = least < -_SATURATED
+    bounds = units.bounds(link, accuracy.tail, accuracy.truncation)
+    theta = bounds.theta
+    common = 0.5 * theta.square() * (units.sigma**2 + link_variance) + _link_gain(theta, link)
+    up = common + theta * bias + bounds.log_moment_up
+    down = common - theta * bias + bounds.log_moment_down
     # The two tails err in opposite directions, so the larger one bounds their sum.
-    tail = torch.exp(most - theta * half_period)
+    most = torch.maximum(up, down)
+    half_period, best = (accuracy.finer * (most + accuracy.tail) / theta).min(0)
+    tail = torch.exp((most - theta * half_period).gather(0, best.unsqueeze(0)).squeeze(0))
+    least_up, least_down = up.amin(0), down.amin(0)
+    least = torch.minimum(least_up, least_down)
+    saturated = least < -_SATURATED
+    end = min(LINK_RANGE[link], 9.0 / units.sigma)
     return Plan(
         step=2.0 * math.pi / half_period,
-        reach=_reach(units, variance, link, accuracy),
+        reach=(accuracy.finer * bounds.reach).clamp_max(end),
+        rest=bounds.rest,
         saturated=saturated,
-        limit=(down < up).to(bias.dtype),
+        limit=(least_down < least_up).to(bias.dtype),
         tail=torch.where(saturated, torch.exp(least), tail),
-        low=-torch.expm1(down.clamp_max(0.0)),
-        high=torch.exp(up.clamp_max(0.0)),
+        low=-torch.expm1(least_down.clamp_max(0.0)),
+        high=torch.exp(least_up.clamp_max(0.0)),
     )
-
-
-def _theta(units: HiddenUnits, variance: Tensor, tail: float) -> Tensor:
-    r"""Choose Chernoff's parameter: any is valid, the best makes the half period short.
-
-    Bounded units have Gaussian tails: :math:`\sqrt{2\Lambda}/\tau`. Others have exponential
-    moments like :math:`(1 - x^2)^{-k}`, :math:`x = \theta\sigma s`, with
-    :math:`k = \tau^2/2(\sigma s)^2`;
-    then :math:`(\Lambda - k\log(1 - x^2))/x` is least where :math:`w = x^2/(1 - x^2)` solves
-    :math:`2w - \log(1 + w) = \Lambda/k`, here by Newton's method.
-    """
-    if units.activation == "tanh":
-        return math.sqrt(2.0 * tail) / variance.sqrt()
-    width = units.sigma * units.scale
-    wanted = 2.0 * tail * (width.square() / variance)
-    w = wanted * (1.0 + wanted) / (1.0 + 2.0 * wanted)
-    for _ in range(2):
-        w = w - (2.0 * w - torch.log1p(w) - wanted) * (1.0 + w) / (1.0 + 2.0 * w)
-    return (w / (1.0 + w)).sqrt().clamp_max(_NEAR_DIVERGENCE) / width
-
-
-def _reach(units: HiddenUnits, variance: Tensor, link: str, accuracy: Accuracy) -> Tensor:
-    reach = units.reach(variance, link, accuracy.truncation)
-    return (accuracy.finer * reach).clamp_max(min(LINK_RANGE[link], 9.0 / units.sigma))
 
 
 def _link_gain(theta: Tensor, link: str) -> Tensor:

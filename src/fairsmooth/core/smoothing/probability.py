@@ -28,7 +28,7 @@ class Options(TypedDict, total=False):
     confidence: float
     tolerance: float | None
     simultaneous: bool
-    chunk_rows: int
+    chunk_rows: int | None
 
 
 Base = Architecture | nn.Module | tuple[int, ...]
@@ -78,7 +78,7 @@ def smooth_probability(  # noqa: PLR0913 - the contract names them all, by keywo
     confidence: float = 0.99,
     tolerance: float | None = None,
     simultaneous: bool = False,
-    chunk_rows: int = 4096,
+    chunk_rows: int | None = None,
 ) -> Any:
     r"""Return the smooth score :math:`N(W)(x) = E f(x; W + \sigma Z)` of every row.
 
@@ -121,8 +121,9 @@ def smooth_probability(  # noqa: PLR0913 - the contract names them all, by keywo
         times is included in the confidence.
     simultaneous : bool
         Make ``confidence`` hold for all rows at once.
-    chunk_rows : int
-        Rows worked on at once. Scores depend on it, and on the rows that share a chunk, by less
+    chunk_rows : int, optional
+        Rows worked on at once; without it 16,384 for linear models and 4,096 for others.
+        Scores of a hidden layer depend on it, and on the rows that share a chunk, by less
         than the error that ``return_interval`` claims (below 1e-6 for exact methods).
 
     Returns
@@ -146,7 +147,7 @@ def smooth_probability(  # noqa: PLR0913 - the contract names them all, by keywo
     _validate.non_negative(sigma=sigma)
     _validate.one_of(LINKS, link=link)
     _validate.one_of(METHODS, method=method)
-    _validate.positive(n_draws=n_draws, chunk_rows=chunk_rows)
+    _validate.positive(n_draws=n_draws, chunk_rows=1 if chunk_rows is None else chunk_rows)
     _check_confidence(confidence, tolerance)
     rows = _as_rows(X)
     base = _as_architecture(architecture, rows)
@@ -166,21 +167,26 @@ def smooth_probability(  # noqa: PLR0913 - the contract names them all, by keywo
         "exact" if sigma == 0 and isinstance(base, Network) else _choose(method, base)
     ]
     with torch.no_grad():
-        results = [smoother(task, chunk.to(weights.device)) for chunk in _chunks(rows, chunk_rows)]
+        # Splitting no rows still gives one empty chunk, and so an empty result.
+        results = [
+            smoother(task, _finite(chunk).to(weights.device))
+            for chunk in rows.split(chunk_rows or _chunk_rows(base))
+        ]
     probability = torch.cat([result[0] for result in results]).cpu()
-    interval = torch.cat([result[1] for result in results]).cpu()
+    interval = torch.cat([result[1] for result in results]).cpu() if return_interval else None
     if not isinstance(X, Tensor):
-        return (probability.numpy(), interval.numpy()) if return_interval else probability.numpy()
+        return probability.numpy() if interval is None else (probability.numpy(), interval.numpy())
     dtype = torch.promote_types(X.dtype if X.is_floating_point() else weights.dtype, torch.float32)
     probability = probability.to(X.device, dtype)
-    if not return_interval:
+    if interval is None:
         return probability
     return probability, round_outward(interval, dtype).to(X.device)
 
 
-def _chunks(rows: Tensor, size: int) -> tuple[Tensor, ...]:
-    # Splitting no rows still gives one empty chunk, and so an empty result.
-    return rows.split(size)
+def _chunk_rows(base: Architecture) -> int:
+    # What a chunk is worked on with must fit a cache, and be long enough to pay for the calls.
+    linear = isinstance(base, Network) and not base.hidden_layer_sizes
+    return 16_384 if linear else 4_096
 
 
 def _choose(method: str, base: Architecture) -> str:
@@ -211,9 +217,15 @@ def _as_rows(X: Any) -> Tensor:
     if isinstance(X, Tensor):
         rows = X.detach()
     else:
-        rows = torch.from_numpy(np.array(X, dtype=np.float64, order="C"))
+        # A copy only where torch could not share the memory.
+        rows = torch.from_numpy(np.require(X, np.float64, ("C", "W")))
     if rows.ndim < 2:
         raise InputError(f"Expected X with one row per example, got shape {tuple(rows.shape)}.")
+    return rows
+
+
+def _finite(rows: Tensor) -> Tensor:
+    """Check a chunk of rows, just before it is used and so while it is in the cache."""
     if not _all_finite(rows):
         raise InputError("Expected finite X, got NaN or infinity.")
     return rows

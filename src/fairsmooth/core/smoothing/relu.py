@@ -12,6 +12,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
+from fairsmooth.core.smoothing.chernoff import Bounds, heavy_theta
 from fairsmooth.core.smoothing.faddeeva import complex_product, scaled_erfc
 from fairsmooth.core.smoothing.linear import normal_cdf
 
@@ -160,6 +161,20 @@ class ReluUnits:
         edge = torch.exp(-0.5 * ratio.square()) * torch.minimum(0.5 * root, far)
         factor = normal_cdf(-ratio) + torch.minimum(active, bump + edge)
         return factor.clamp_min(1e-300).log().sum(0)
+
+    def bounds(self, link: str, tail: float, truncation: float) -> Bounds:
+        """Return exponential moments at the best parameter, and a guess of the range."""
+        variance = self.variance() + self.sigma**2
+        theta = self.best_theta(variance, link, tail)
+        up, down = self.log_exponential_moment(torch.stack([theta, -theta])).unsqueeze(1)
+        reach = self.reach(variance, link, truncation)
+        return Bounds(theta.unsqueeze(0), up, down, reach, torch.full_like(reach, math.inf))
+
+    def best_theta(self, variance: Tensor, link: str, tail: float) -> Tensor:
+        """Return Chernoff's parameter that should make the period short, shape (R,)."""
+        whole = variance + (1.0 if link == "probit" else 0.0)
+        theta = heavy_theta(self.scale, self.sigma, whole, tail)
+        return theta.clamp_max(1.0) if link == "logistic" else theta
 
     def reach(self, variance: Tensor, link: str, truncation: float) -> Tensor:
         r"""Guess where the integrand has fallen to the tolerance.

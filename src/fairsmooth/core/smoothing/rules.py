@@ -25,7 +25,7 @@ CUT = 7.2
 # From this scale of the pre-activation on, the grid is in y and shared by rows and units.
 WIDE = 0.25
 
-_STRIPS = {
+STRIPS = {
     "tanh": (0.1, 0.2, 0.3, 0.45, 0.6, 0.75, 0.9, 1.05, 1.2),
     "silu": (0.05, 0.1, 0.2, 0.4, 0.7, 1.0, 1.25, 1.5),
 }
@@ -51,8 +51,8 @@ class Demand:
     def step(self, scale: float, *, unit: float) -> float:
         """Return the widest proven step, as a multiple of ``unit``, for a Gaussian of ``scale``."""
         steps = []
-        for d in _STRIPS[self.activation]:
-            growth = _imaginary(self.activation, d)
+        for d in STRIPS[self.activation]:
+            growth = imaginary(self.activation, d)
             exponent = math.log(10.0 / PRECISION) + 0.5 * (d / scale) ** 2
             exponent += self.frequency * growth + 0.5 * (self.damping * growth) ** 2
             steps.append(2.0 * math.pi * d / exponent)
@@ -103,5 +103,6 @@ def gaussian_grid(demand: Demand, widest: float, like: Tensor) -> tuple[Tensor, 
     return nodes, step / math.sqrt(2.0 * math.pi) * torch.exp(-0.5 * nodes.square())
 
 
-def _imaginary(activation: str, d: float) -> float:
+def imaginary(activation: str, d: float) -> float:
+    """Bound the activation's imaginary part for arguments whose own is at most ``d``."""
     return math.tan(d) if activation == "tanh" else 1.34 * d

@@ -21,6 +21,8 @@ from fairsmooth.core.smoothing.smooth_units import SmoothUnits
 _FIRST = 12
 # Elements of one table or of the shares worked on at once.
 _ELEMENTS = 1 << 20
+# Rows times units of a tile, without and with a gradient, which keeps larger arrays.
+_ROWS = {False: 1 << 16, True: 1 << 14}
 # Nodes of the integral, times nodes of a unit's rule, times units, for one row: a fifth of a
 # second. Without a link's noise the range often is out of reach anyway.
 WORK = {"logistic": 10_000_000, "probit": 10_000_000, "step": 4_000_000}
@@ -39,7 +41,7 @@ def integrate_shared(
     order = torch.argsort(torch.where(plan.saturated, math.inf, plan.step))
     units, bias, plan = units.take(order), bias[order], plan.take(order)
     parts = [(bias[:0], bias[:0], bias[:0])]
-    for start, length in _tiles(plan, units.mean.shape[0]):
+    for start, length in _tiles(plan, max(1, _ROWS[units.tracked] // units.mean.shape[0])):
         rows = slice(start, start + length)
         parts.append(
             _tile(units.narrow(start, length), bias[rows], plan.take(rows), link, accuracy)
@@ -49,9 +51,8 @@ def integrate_shared(
     return total, rest, nodes
 
 
-def _tiles(plan: Plan, n_units: int) -> list[tuple[int, int]]:
-    """Cut rows, sorted by step, into ``(start, length)`` with steps alike."""
-    most = max(1, _ELEMENTS // (64 * n_units))
+def _tiles(plan: Plan, most: int) -> list[tuple[int, int]]:
+    """Cut rows, sorted by step, into ``(start, length)`` with steps alike, ``most`` at a time."""
     steps, saturated = plan.step.tolist(), plan.saturated.tolist()
     tiles = []
     start = 0
@@ -87,11 +88,8 @@ def _tile(
         halves = torch.arange(first, stop).to(bias).unsqueeze(1) + 0.5
         more, dropped, spent = keep.sum(units, bias, step * halves, 1.0 / halves)
         total, left_out, done, work = total + more[0], left_out + dropped, stop, work + spent
-    return (
-        total,
-        left_out + _rest(units, max(done * step, 1e-300), link),
-        torch.full_like(plan.step, done),
-    )
+    rest = plan.rest if done == last else _rest(units, max(done * step, 1e-300), link)
+    return total, left_out + rest, torch.full_like(plan.step, done)
 
 
 def _graded(
@@ -184,7 +182,9 @@ class _Block:
                 keep, bound = self._matter(decay, weights, re, im, units.unit_error * start)
                 dropped = dropped + bound[~keep].sum(0)
                 t, decay, weights, re, im = t[keep], decay[keep], weights[keep], re[keep], im[keep]
-            size = max(1, int(_ELEMENTS / (max(len(t), n_rows) * points)))
+            # Without a gradient the product keeps to the cache by itself.
+            most = int(_ELEMENTS / (max(len(t), n_rows) * points)) if units.tracked else 4 * size
+            size = max(1, most)
         phase = bias * t
         value = decay * (im * torch.cos(phase) + re * torch.sin(phase))
         return weights.mT @ value, dropped, work
@@ -202,7 +202,7 @@ class _Block:
 def _product(units: SmoothUnits, t: Tensor, *, recompute: bool) -> tuple[Tensor, Tensor]:
     """Return the product of the units' factors, maybe again in the backward pass."""
     arguments = (units.mean, units.scale, units.weight)
-    if not (recompute and torch.is_grad_enabled() and any(a.requires_grad for a in arguments)):
+    if not (recompute and units.tracked):
         return units.characteristic(t)
 
     def product(mean: Tensor, scale: Tensor, weight: Tensor) -> tuple[Tensor, Tensor]:

@@ -15,10 +15,14 @@ from torch import Tensor
 
 from fairsmooth.core.architecture import ACTIVATIONS
 from fairsmooth.core.smoothing import rules
+from fairsmooth.core.smoothing.chernoff import Bounds
+from fairsmooth.core.smoothing.column_bounds import silu_reach, tanh_bounds
 from fairsmooth.core.smoothing.faddeeva import complex_product, scaled_erfc
+from fairsmooth.core.smoothing.grids import fitted_grid
 from fairsmooth.core.smoothing.inversion import LINK_RANGE, rest_bound
 from fairsmooth.core.smoothing.linear import normal_cdf
 from fairsmooth.core.smoothing.relu import ReluUnits
+from fairsmooth.core.smoothing.unit_laws import factor_product
 from fairsmooth.core.smoothing.unit_sums import node_sum, table_sum
 
 # SiLU lies at most this far below ReLU, and its least value is as far below 0.
@@ -26,10 +30,14 @@ _DIP = 0.27847
 # Largest slope of either activation, and half of the largest curvature of each.
 _SLOPE = 1.1
 _CURVATURE = {"tanh": 0.385, "silu": 0.25}
+# Rows from which on a table for all of them pays.
+_FEW_ROWS = 16
+# Nodes on a common grid, per node of the integral, that cost as much as nodes of one's own.
+_MOST_NODES = 30
 # Thresholds of the envelope, in standard deviations from the mean.
 _LEVELS = (-2.5, -1.5, -0.75, -0.25, 0.25, 0.75, 1.5)
 # Halvings, on a logarithmic scale, of the interval in which the range is sought.
-_HALVINGS = 10
+_HALVINGS = 7
 
 
 @dataclass(frozen=True)
@@ -55,8 +63,8 @@ class SmoothUnits:
 
     @property
     def unit_error(self) -> float:
-        """Bound on the error of one unit's factor."""
-        return rules.UNIT_ERROR + (1.2e-10 if self.activation == "silu" and self.wide else 0.0)
+        """Bound on the error of one unit's factor; beyond SiLU's grid that of ReLU's adds."""
+        return rules.UNIT_ERROR + (1.2e-10 if self.activation == "silu" else 0.0)
 
     @cached_property
     def wide(self) -> bool:
@@ -76,38 +84,32 @@ class SmoothUnits:
         """Return some of the units for the same rows."""
         return replace(self, mean=self.mean[units], weight=self.weight[units])
 
-    def variance(self) -> Tensor:
-        """Return roughly the variance of the sum of the terms, shape (R,)."""
-        if self.activation == "silu":
-            return self._as_relu().variance()
-        first, second = self._moments
-        spread = self.weight.square() * (second - first.square()).clamp_min(0.0)
-        return (spread + self.sigma**2 * second).sum(0)
+    def bounds(self, link: str, tail: float, truncation: float) -> Bounds:
+        """Return exponential moments at good parameters, and a range proven to be enough."""
+        if self.activation == "tanh":
+            return tanh_bounds(self, link, tail, truncation)
+        relu = self._as_relu()
+        variance = relu.variance() + self.sigma**2
+        theta = relu.best_theta(variance, link, tail)
+        up, down = self.log_exponential_moment(torch.stack([theta, -theta])).unsqueeze(1)
+        guess = relu.reach(variance, link, truncation)
+        reach = silu_reach(self, guess, link, truncation) or self._reach(link, truncation)
+        return Bounds(theta.unsqueeze(0), up, down, *reach)
 
     def log_exponential_moment(self, theta: Tensor) -> Tensor:
         r"""Return an upper bound on :math:`\log E \exp(\theta \sum_j h_j(v_j + \sigma g_j))`.
 
-        SiLU lies between ReLU and ReLU less 0.279. For tanh the exponent
-        :math:`X = \lambda h + qh^2` lies in a range :math:`R = 2|\lambda| + q` and has variance
-        at most :math:`(|\lambda| + 2q)^2 \mathrm{Var}\,h`: Hoeffding's lemma or Bennett's bound.
-        Where pre-activations hardly vary, that of concentration is the best for both.
+        That of concentration, the best where pre-activations hardly vary; for SiLU also that
+        of ReLU, from which it lies at most 0.279 away.
         ``theta`` has the shape (..., R), and so has the result.
         """
         relu, theta = self._as_relu().log_exponential_moment, theta.unsqueeze(-2)
         tilt, q = theta * self.weight, 0.5 * (theta * self.sigma).square()
-        concentrated = self._concentrated(tilt, q)
-        if self.activation == "silu":
-            extra = _DIP * (-tilt).clamp_min(0.0) + _DIP**2 * q
-            return torch.minimum(relu(theta.squeeze(-2)) + extra.sum(-2), concentrated.sum(-2))
-        first, second = self._moments
-        size = tilt.abs()
-        centre = tilt * first + q * second + 10.0 * rules.UNIT_ERROR * (size + q)
-        spread = (size + 2.0 * q).square() * ((second - first.square()).clamp_min(0.0) + 1e-9)
-        span = (2.0 * size + q).clamp_min(1e-3)
-        bennett = torch.log1p(spread * (torch.expm1(span.clamp_max(300.0)) - span) / span.square())
-        hoeffding = span.square() / 8.0
-        bounded = centre + torch.where(span > 300.0, hoeffding, bennett).minimum(hoeffding)
-        return bounded.minimum(concentrated).sum(-2)
+        concentrated = self._concentrated(tilt, q).sum(-2)
+        if self.activation == "tanh":
+            return concentrated
+        extra = _DIP * (-tilt).clamp_min(0.0) + _DIP**2 * q
+        return torch.minimum(relu(theta.squeeze(-2)) + extra.sum(-2), concentrated)
 
     def _concentrated(self, tilt: Tensor, q: Tensor) -> Tensor:
         r"""Bound :math:`\log E e^{\lambda h + qh^2}` by concentration of Lipschitz functions.
@@ -138,21 +140,20 @@ class SmoothUnits:
         none, shares, squares = self._thresholds
         return (none + (shares * torch.exp(-c * squares)).sum(0)).clamp_min(1e-300).log().sum(0)
 
-    def reach(self, variance: Tensor, link: str, truncation: float) -> Tensor:
-        """Return where what lies beyond is proven to be below half of ``truncation``."""
-        del variance
+    def _reach(self, link: str, truncation: float) -> tuple[Tensor, Tensor]:
+        """Return where what lies beyond is proven to be below half of ``truncation``, and it."""
         high = torch.full_like(self.scale, min(LINK_RANGE[link], 9.0 / self.sigma))
         # Where no unit's noise has grown to much yet, it cannot be enough.
         low = torch.full_like(self.scale, 0.02 / (self.sigma * self.mean.shape[0] ** 0.5))
-        if self.activation == "silu":
-            low = low / (1.0 + self.mean.abs().amax(0) + self.scale)
-        low = low.minimum(0.1 * high)
+        low = (low / (1.0 + self.mean.abs().amax(0) + self.scale)).minimum(0.1 * high)
+        most = rest_bound(self.log_envelope(high), high, self.sigma, link)
         for _ in range(_HALVINGS):
             middle = (low * high).sqrt()
             rest = rest_bound(self.log_envelope(middle), middle, self.sigma, link)
             enough = rest < 0.5 * truncation
             low, high = torch.where(enough, low, middle), torch.where(enough, middle, high)
-        return high
+            most = torch.where(enough, rest, most)
+        return high, most
 
     def n_points(self, t: float) -> float:
         """Return how many nodes the rule for ``t`` has."""
@@ -161,6 +162,11 @@ class SmoothUnits:
 
     def characteristic(self, t: Tensor) -> tuple[Tensor, Tensor]:
         """Return the product of all factors at ``t`` of shape (B, 1), real and imaginary part."""
+        if not self.tracked and self.mean.shape[1] >= _FEW_ROWS:
+            demand = self._demand(float(t.abs().max()))
+            grid = fitted_grid(demand, self.mean, self.scale)
+            if self.wide or len(grid.points) <= _MOST_NODES * len(t):
+                return factor_product(self, t, grid)
         return complex_product(*self.factors(t))
 
     def factors(self, t: Tensor) -> tuple[Tensor, Tensor]:
@@ -186,7 +192,7 @@ class SmoothUnits:
         re, im = table_sum(self.weight, t, values, shares, self.sigma)
         if self.activation == "tanh":
             return re, im
-        beyond_re, beyond_im = self._identity_part(t, demand.switch)
+        beyond_re, beyond_im = self.identity_part(t, demand.switch)
         return re + beyond_re, im + beyond_im
 
     def _fixed_rule(self, demand: rules.Demand) -> tuple[Tensor, Tensor]:
@@ -206,7 +212,7 @@ class SmoothUnits:
             ends, atoms = [-1.0, 1.0], [shares, below.unsqueeze(-1), above.unsqueeze(-1)]
         return torch.cat([value, value.new_tensor(ends)]), torch.cat(atoms, -1)
 
-    def _identity_part(self, t: Tensor, switch: float) -> tuple[Tensor, Tensor]:
+    def identity_part(self, t: Tensor, switch: float) -> tuple[Tensor, Tensor]:
         r"""Return :math:`E\,e^{itvy - \sigma^2t^2y^2/2}\,\Phi((y - b)/w)`, shape (J, B, R).
 
         A Gaussian integral: half of erfc at a complex argument ``z``, whose exponent joins the
@@ -232,21 +238,11 @@ class SmoothUnits:
         angle = t * weight * mean * shrink
         return re + whole * torch.cos(angle), im + whole * torch.sin(angle)
 
-    @cached_property
-    def _moments(self) -> tuple[Tensor, Tensor]:
-        """First and second moment of every unit, within 10 times ``rules.UNIT_ERROR``."""
-        # Powers of tan d are below the exponential that this frequency stands for.
-        demand = rules.Demand(self.activation, 3.0, 0.0)
-        if self.wide:
-            values, shares = self._fixed_rule(demand)
-            first, second = (shares @ torch.stack([values, values.square()], 1)).unbind(-1)
-            return first, second
-        nodes, weights = rules.gaussian_grid(demand, float(self.scale.detach().max()), self.mean)
-        first = second = torch.zeros_like(self.mean)
-        for node, weight in zip(nodes.tolist(), weights.tolist(), strict=True):
-            value = ACTIVATIONS[self.activation](self.mean + self.scale * node)
-            first, second = first + weight * value, second + weight * value.square()
-        return first, second
+    @property
+    def tracked(self) -> bool:
+        """Tell whether a gradient is wanted."""
+        inputs = (self.mean, self.scale, self.weight)
+        return torch.is_grad_enabled() and any(part.requires_grad for part in inputs)
 
     @cached_property
     def _thresholds(self) -> tuple[Tensor, Tensor, Tensor]:

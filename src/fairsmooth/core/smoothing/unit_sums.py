@@ -47,7 +47,8 @@ def node_sum(
     return result
 
 
-def _wave(weight: Tensor, t: Tensor, value: Tensor, sigma: float) -> tuple[Tensor, Tensor]:
+def wave(weight: Tensor, t: Tensor, value: Tensor, sigma: float) -> tuple[Tensor, Tensor]:
+    r"""Return :math:`e^{itv_jh - \sigma^2t^2h^2/2}`, real and imaginary part, shape (J, B, ...)."""
     phase = (weight.unsqueeze(1) * t) * value
     size = torch.exp((t * value).square() * (-0.5 * sigma**2))
     return torch.cos(phase).mul_(size), phase.sin_().mul_(size)
@@ -60,14 +61,14 @@ class _TableSum(torch.autograd.Function):
     ) -> tuple[Tensor, Tensor]:
         ctx.save_for_backward(weight, t, values, shares)
         ctx.sigma = sigma
-        re, im = _wave(weight, t, values, sigma)
+        re, im = wave(weight, t, values, sigma)
         return torch.bmm(re, shares.mT), torch.bmm(im, shares.mT)
 
     @staticmethod
     @torch.autograd.function.once_differentiable
     def backward(ctx: Any, grad_re: Tensor, grad_im: Tensor) -> tuple[Tensor | None, ...]:
         weight, t, values, shares = ctx.saved_tensors
-        re, im = _wave(weight, t, values, ctx.sigma)
+        re, im = wave(weight, t, values, ctx.sigma)
         to_shares = torch.bmm(grad_re.mT, re).baddbmm_(grad_im.mT, im)
         # Turning the phase turns (re, im) into (-im, re).
         turn = torch.bmm(grad_im, shares).mul_(re).sub_(torch.bmm(grad_re, shares).mul_(im))
@@ -85,7 +86,7 @@ class _NodeSum(torch.autograd.Function):
         re = values.new_zeros((len(weight), len(t), values.shape[2]))
         im = torch.zeros_like(re)
         for value, share in zip(values, shares.tolist(), strict=True):
-            cos, sin = _wave(weight, t, value.unsqueeze(1), sigma)
+            cos, sin = wave(weight, t, value.unsqueeze(1), sigma)
             re.add_(cos, alpha=share)
             im.add_(sin, alpha=share)
         return re, im
@@ -97,7 +98,7 @@ class _NodeSum(torch.autograd.Function):
         to_weight, to_values = torch.zeros_like(weight), torch.empty_like(values)
         row, squares = t.T, t.T.square() * -(ctx.sigma**2)
         for q, (value, share) in enumerate(zip(values, shares.tolist(), strict=True)):
-            cos, sin = _wave(weight, t, value.unsqueeze(1), ctx.sigma)
+            cos, sin = wave(weight, t, value.unsqueeze(1), ctx.sigma)
             along = grad_re * cos
             along.addcmul_(grad_im, sin)
             turn = cos.mul_(grad_im).addcmul_(sin, grad_re, value=-1.0)

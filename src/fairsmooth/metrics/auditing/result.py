@@ -12,6 +12,7 @@ from fairsmooth import _lazy
 from fairsmooth.core.certificate import Certificate
 from fairsmooth.metrics.auditing.gap_sample import GapSample
 from fairsmooth.metrics.auditing.ratio_records import IMPACT_RATIO, four_fifths
+from fairsmooth.metrics.auditing.reliability import reliability
 from fairsmooth.metrics.auditing.score_counts import ScoreCounts
 from fairsmooth.metrics.auditing.score_records import BIN
 from fairsmooth.metrics.auditing.statements import Statement
@@ -65,6 +66,8 @@ class Audit:
         """Return the record of a metric and group, or None if there is none."""
         return by_metric_and_group(self.records).get((metric, group))
 
+    reliability = reliability
+
     def to_frame(self) -> pd.DataFrame:
         """Return the records as a table, one row each."""
         frame = pd.DataFrame([vars(record) for record in self.records])
@@ -117,7 +120,9 @@ class Audit:
         return str(_lazy.fetched("fairsmooth.reporting.objects", "audit_page")(self, path))
 
     def _repr_html_(self) -> str:
-        return str(_lazy.fetched("fairsmooth.reporting.objects", "audit_fragment")(self))
+        from fairsmooth.metrics.auditing.fragment import in_html
+
+        return in_html(self)
 
     def _impact_ratio(self) -> dict[str, Any]:
         record = self.find(IMPACT_RATIO)

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
+import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
@@ -60,7 +61,10 @@ def take(X: Any, rows: NDArray[np.intp]) -> Any:
     """Return some rows of a frame, an array, or rows in a compact form."""
     if isinstance(X, Rows) or issparse(X):
         return X[rows]
-    return X.iloc[rows] if hasattr(X, "iloc") else np.asarray(X)[rows]
+    if hasattr(X, "iloc"):
+        return X.iloc[rows]
+    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    return frame[rows].to_native() if isinstance(frame, nw.DataFrame) else np.asarray(X)[rows]
 
 
 def _costs(

@@ -1,1 +1,1 @@
-"""Interactive charts: Vega-Lite, made by Altair, with the script that draws them inside the page."""
+"""Interactive charts: Vega-Lite, made by Altair; the page holds the script that draws them."""

@@ -115,7 +115,7 @@ def stacked_errors(rows: Rows) -> dict[str, Any]:
         .mark_point(filled=True, size=80, opacity=1)
         .encode(
             y=groups_axis(),
-            x=rate_axis("value", "share of these people who are decided wrongly", top=top),
+            x=rate_axis("value", "decided wrongly", top=top),
             color=alt.Color(
                 "kind:N", sort=None, title=None,
                 scale=alt.Scale(domain=kinds, range=[MODEL, OTHER]),

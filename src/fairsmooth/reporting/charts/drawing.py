@@ -10,6 +10,8 @@ from markupsafe import Markup
 # Of the page's style sheet, so that light and dark are settled in one place.
 MODEL, OTHER, THIRD, FOURTH, GREY = (f"var(--c{i})" for i in range(5))
 ROW = 26
+# Width of the groups' names; the page's script takes less where there is little room.
+LABELS = 170
 _FONT = 'system-ui, "Segoe UI", sans-serif'
 
 
@@ -47,8 +49,11 @@ def finished(chart: Any, *, height: int | Any) -> dict[str, Any]:
             font=_FONT, autosize=alt.AutoSizeParams(type="fit-x", contains="padding", resize=True)
         )
         .configure_view(stroke=None)
-        .configure_axis(labelFontSize=12, titleFontSize=12, titleFontWeight="normal", titlePadding=8)
-        .configure_legend(labelFontSize=12, titleFontSize=12, orient="top", labelLimit=220)
+        .configure_axis(
+            labelFontSize=12, titleFontSize=12, titleFontWeight="normal", titlePadding=8
+        )
+        .configure_axisY(labelLimit=LABELS)
+        .configure_legend(labelFontSize=12, titleFontSize=12, labelLimit=240)
         .to_dict(validate=True)
     )
     return plain
@@ -61,7 +66,7 @@ def data(rows: Sequence[Mapping[str, Any]]) -> Any:
 
 def groups_axis(**more: Any) -> Any:
     """Return the axis of groups: one row each, in the order of the data."""
-    axis = alt.Axis(labelLimit=150, ticks=False, domain=False, labelPadding=8)
+    axis = alt.Axis(ticks=False, domain=False, labelPadding=8)
     return alt.Y("group:N", sort=None, title=None, axis=axis, **more)
 
 

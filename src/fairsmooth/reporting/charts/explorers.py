@@ -1,6 +1,5 @@
 """Charts that a slider moves: the page's script puts new rows into their named data."""
 
-from collections.abc import Mapping, Sequence
 from typing import Any
 
 import altair as alt
@@ -29,7 +28,7 @@ def at_threshold(n_groups: int, *, labelled: bool) -> dict[str, Any]:
         y=groups_axis(),
         color=alt.Color("kind:N", sort=None, title=None, scale=colours, legend=legend),
     )
-    axis = "share of these people who are selected"
+    axis = "share that is selected"
     chart = alt.layer(
         base.mark_rule(strokeWidth=7, opacity=0.38, strokeCap="round").encode(
             x=rate_axis("low", axis, top=1.0), x2="high:Q"
@@ -48,7 +47,7 @@ def at_radius(*, axis: str) -> dict[str, Any]:
     """Draw the guaranteed band over the radius; ``bounds``, ``here``, ``limit`` and ``radius``."""
     x = alt.X(
         "radius:Q",
-        title="how far each group's people may have changed",
+        title="how far people changed",
         axis=alt.Axis(grid=True, domain=False, tickCount=5),
         scale=alt.Scale(nice=False),
     )
@@ -75,7 +74,7 @@ def at_radius(*, axis: str) -> dict[str, Any]:
     return plain | {"datasets": {name: [] for name in ("bounds", "here", "limit", "certified")}}
 
 
-def along_a_shift(*, axis: str) -> dict[str, Any]:
+def along_a_shift(*, axis: str, reference: bool) -> dict[str, Any]:
     """Draw a measured curve as people change: ``curve`` comes from the page's script."""
     curve = alt.Chart(alt.NamedData("curve"))
     x = alt.X(
@@ -90,22 +89,20 @@ def along_a_shift(*, axis: str) -> dict[str, Any]:
         axis=alt.Axis(grid=True, domain=False, tickCount=5, format="~g"),
         scale=alt.Scale(zero=False),
     )
-    names = alt.Scale(
-        domain=["this model", "plain logistic regression"], range=[MODEL, OTHER]
-    )
-    legend = alt.Legend(orient="bottom", title=None)
-    chart = alt.layer(
+    kinds = ["this model", "plain logistic regression"][: 1 + reference]
+    names = alt.Scale(domain=kinds, range=[MODEL, OTHER][: len(kinds)])
+    legend = alt.Legend(orient="bottom")
+    colour = alt.Color("kind:N", sort=None, title=None, scale=names, legend=legend)
+    tips = [alt.Tooltip(f"{n}:Q", format=".4f") for n in ("strength", "value", "low", "high")]
+    layers = [
         curve.mark_area(opacity=0.3, color=MODEL).encode(x=x, y="low:Q", y2="high:Q"),
-        curve.mark_line(strokeWidth=2, point=alt.OverlayMarkDef(size=30)).encode(
-            x=x, y=y, color=alt.Color(datum="this model", scale=names, legend=legend),
-            tooltip=[alt.Tooltip(f"{n}:Q", format=".4f")
-                     for n in ("strength", "value", "low", "high")],
-        ),
-        curve.mark_line(strokeWidth=2, strokeDash=[5, 4]).encode(
-            x=x, y="reference:Q",
-            color=alt.Color(datum="plain logistic regression", scale=names, legend=legend),
-        ),
-    )  # fmt: skip
+        curve.transform_calculate(kind="'this model'")
+        .mark_line(strokeWidth=2, point=alt.OverlayMarkDef(size=30))
+        .encode(x=x, y=y, color=colour, tooltip=tips),
+    ]
+    if reference:
+        line = curve.transform_calculate(kind="'plain logistic regression'")
+        dashed = line.mark_line(strokeWidth=2, strokeDash=[5, 4])
+        layers.append(dashed.encode(x=x, y="reference:Q", color=colour))
+    chart = alt.layer(*layers)
     return finished(chart, height=260) | {"datasets": {"curve": []}}
-
-

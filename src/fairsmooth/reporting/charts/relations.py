@@ -17,18 +17,19 @@ from fairsmooth.reporting.charts.drawing import (
 
 Rows = Sequence[Mapping[str, Any]]
 HEIGHT = 240
-# Apart in hue and lightness; more groups than colours share one, and the tooltip tells them.
+# Apart in hue and lightness, for those too who do not see red and green apart.
 COLOURS = [MODEL, OTHER, THIRD, FOURTH, "var(--c5)", GREY]
+MOST_COLOURS = len(COLOURS)
+OTHERS = "other groups"
 _GRID = {"grid": True, "domain": False, "tickCount": 5}
 
 
 def _coloured(rows: Rows) -> Any:
-    names = list(dict.fromkeys(row["group"] for row in rows))
-    if len(names) > len(COLOURS):
-        return alt.value(MODEL)
-    legend = alt.Legend(orient="bottom", columns=2, symbolOpacity=1)
-    scale = alt.Scale(domain=names, range=COLOURS[: len(names)])
-    return alt.Color("group:N", sort=None, title=None, scale=scale, legend=legend)
+    names = sorted(dict.fromkeys(row["who"] for row in rows), key=lambda name: name != OTHERS)
+    colours = [GREY if name == OTHERS else COLOURS[i] for i, name in enumerate(names)]
+    legend = alt.Legend(orient="bottom", direction="vertical", symbolOpacity=1)
+    scale = alt.Scale(domain=names, range=colours)
+    return alt.Color("who:N", sort=None, title=None, scale=scale, legend=legend)
 
 
 def gaps_against_bound(sample: Rows, curve: Rows) -> dict[str, Any]:
@@ -108,12 +109,14 @@ def front(rows: Rows, *, gap: str, limit: float | None) -> dict[str, Any]:
     shown = [row for row in rows if row["kind"] != "other trial"] or list(rows)
     ends = [min(r["accuracy_low"] for r in shown), max(r["accuracy_high"] for r in shown)]
     axis = alt.Axis(format="~%", **_GRID)
-    y = alt.Y("accuracy:Q", title="accuracy", axis=axis, scale=alt.Scale(domain=ends, nice=True))
+    framed = alt.Scale(domain=ends, nice=True, zero=False)
+    y = alt.Y("accuracy:Q", title="accuracy", axis=axis, scale=framed)
     right = 1.1 * max([r["gap"] for r in shown] + ([] if limit is None else [limit]))
-    x = alt.X("gap:Q", title=gap, axis=alt.Axis(**_GRID), scale=alt.Scale(domain=[0, right]))
+    width = alt.Scale(domain=[0, right])
+    x = alt.X("gap:Q", title=gap, axis=alt.Axis(**_GRID), scale=width)
     scale = {"domain": kinds}
     colour = alt.Color(
-        "kind:N", sort=None, title=None, legend=alt.Legend(orient="bottom", columns=2),
+        "kind:N", sort=None, title=None, legend=alt.Legend(orient="bottom", columns=2, symbolOpacity=1),
         scale=alt.Scale(range=[look[kind][0] for kind in kinds], **scale),
     )  # fmt: skip
     shape = alt.Shape(
@@ -123,9 +126,12 @@ def front(rows: Rows, *, gap: str, limit: float | None) -> dict[str, Any]:
     base = alt.Chart(data(rows)).encode(color=colour)
     tips = ["name:N", "kind:N", alt.Tooltip("accuracy:Q", format=".4f")]
     tips.append(alt.Tooltip("gap:Q", format=".4f"))
+    # Every layer states the frame: one that does not would stretch it to zero.
+    low = alt.Y("accuracy_low:Q", title="accuracy", axis=axis, scale=framed)
+    left = alt.X("gap_low:Q", title=gap, scale=width)
     layers = [
-        base.mark_rule(opacity=0.35, clip=True).encode(x=x, y="accuracy_low:Q", y2="accuracy_high:Q"),
-        base.mark_rule(opacity=0.35, clip=True).encode(y=y, x="gap_low:Q", x2="gap_high:Q"),
+        base.mark_rule(opacity=0.35, clip=True).encode(x=x, y=low, y2="accuracy_high:Q"),
+        base.mark_rule(opacity=0.35, clip=True).encode(y=y, x=left, x2="gap_high:Q"),
         base.mark_point(filled=True, size=60, opacity=1, clip=True).encode(
             x=x, y=y, shape=shape, tooltip=tips
         ),
@@ -148,18 +154,15 @@ def over_time(rows: Rows, *, limit: float, name: str, ratio: bool) -> dict[str, 
     kinds = alt.Scale(domain=["measured", side], range=[MODEL, OTHER])
     tips = ["batch:Q", "date:N", alt.Tooltip("measured:Q", format=".4f")]
     tips.append(alt.Tooltip("bound:Q", format=".4f", title=side))
+    colour = alt.Color("kind:N", sort=None, title=None, scale=kinds,
+                       legend=alt.Legend(orient="bottom"))  # fmt: skip
     layers = []
     for column, kind, dash in (("measured", "measured", [1, 0]), ("bound", side, [5, 4])):
-        layers.append(
-            base.mark_line(
-                clip=True, strokeWidth=2, strokeDash=dash, point=alt.OverlayMarkDef(size=30)
-            ).encode(
-                y=alt.Y(f"{column}:Q", title=name, scale=scale, axis=alt.Axis(**_GRID)),
-                color=alt.Color(datum=kind, scale=kinds, title=None,
-                                legend=alt.Legend(orient="bottom")),
-                tooltip=tips,
-            )
-        )  # fmt: skip
+        y = alt.Y(f"{column}:Q", title=name, scale=scale, axis=alt.Axis(**_GRID))
+        line = base.transform_calculate(kind=f"'{kind}'").mark_line(
+            clip=True, strokeWidth=2, strokeDash=dash, point=alt.OverlayMarkDef(size=30)
+        )
+        layers.append(line.encode(y=y, color=colour, tooltip=tips))
     rule = alt.Chart(data([{"limit": limit}]))
     layers.append(rule.mark_rule(color=GREY, strokeWidth=2).encode(y="limit:Q"))
     return finished(alt.layer(*layers), height=HEIGHT)

@@ -143,8 +143,13 @@
     for (const id of inputs) one(id).addEventListener("input", draw);
     draw();
   }
+  // Names of groups are cut earlier where there is little room; the tables have them whole.
+  const fitting = (id, spec) => {
+    if (one(id).clientWidth < 420) spec.config.axisY.labelLimit = 96;
+    return spec;
+  };
   const drawn = Object.entries(held.charts).map(([id, spec]) =>
-    window.vegaEmbed("#" + id, spec, options).then((result) => { views[id] = result.view; }));
+    window.vegaEmbed("#" + id, fitting(id, spec), options).then((result) => { views[id] = result.view; }));
   Promise.all(drawn).then(() => {
     const back = one("threshold-back");
     if (back) back.addEventListener("click", () => { one("threshold").value = held.threshold.used; drawThreshold(); });

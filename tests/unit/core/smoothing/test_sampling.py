@@ -6,6 +6,7 @@ from torch import nn
 from torch.nn.utils import parameters_to_vector
 
 from fairsmooth.core.architecture import ModuleNetwork, Network
+from fairsmooth.core.deviations import bernstein_radius
 from fairsmooth.core.smoothing import (
     betting,
     confidence,
@@ -14,7 +15,7 @@ from fairsmooth.core.smoothing import (
     smooth_sampled,
 )
 from fairsmooth.core.smoothing.betting import betting_interval
-from fairsmooth.core.smoothing.confidence import RunningScores, bernstein_radius, stage_delta
+from fairsmooth.core.smoothing.confidence import RunningScores, stage_delta
 from fairsmooth.core.smoothing.layerwise import sobol_noise
 
 NOISE = {"sigma": 0.5, "link": "logistic"}

@@ -8,8 +8,12 @@ from scipy.integrate import quad
 from scipy.special import wofz
 from scipy.stats import norm
 
+from fairsmooth.core.smoothing import rules
+from fairsmooth.core.smoothing.column_bounds import log_bounds
+from fairsmooth.core.smoothing.grids import fitted_grid
 from fairsmooth.core.smoothing.relu import ReluUnits
 from fairsmooth.core.smoothing.smooth_units import SmoothUnits
+from fairsmooth.core.smoothing.unit_laws import factor_product
 
 ACTIVATIONS = {
     "relu": lambda y: max(y, 0.0),
@@ -71,13 +75,12 @@ def test_characteristic_function_agrees_with_adaptive_integration(activation, ca
             assert got == pytest.approx(expected, abs=1e-9)
 
 
-@pytest.mark.parametrize("activation", ["relu", "tanh"])
 @pytest.mark.parametrize("case", CASES[::2])
-def test_variance_agrees_with_adaptive_integration(activation, case):
+def test_variance_agrees_with_adaptive_integration(case):
     mean, scale, weight, sigma = case
-    first = expectation(lambda h: h, activation, mean, scale)
-    second = expectation(lambda h: h * h, activation, mean, scale)
-    got = make(activation, *case).variance()
+    first = expectation(lambda h: h, "relu", mean, scale)
+    second = expectation(lambda h: h * h, "relu", mean, scale)
+    got = make("relu", *case).variance()
     expected = weight**2 * (second - first**2) + sigma**2 * second
     assert got.item() == pytest.approx(expected, rel=1e-7, abs=1e-9)
 
@@ -166,3 +169,87 @@ def test_rules_keep_the_error_they_claim(activation, scale, frequency):
         layer = Layer(activation, np.array([mean]), scale, np.array([frequency]), 0.0, 0.3)
         expected = layer.factors(np.array([1.0]), slice(0, 1))[0, 0]
         assert abs(got - expected) <= units.unit_error + 1e-12
+
+
+@pytest.mark.parametrize("activation", ["tanh", "silu"])
+@pytest.mark.parametrize("scale", [0.02, 0.24, 0.25, 1.0, 5.0, 40.0, 1e4])
+@pytest.mark.parametrize("frequency", [0.1, 3.0, 40.0])
+def test_shared_nodes_keep_the_error_they_claim(activation, scale, frequency):
+    # Means near 0, where the unit bends, at both saturations, and far beyond any grid.
+    means = np.array([[0.0, -1.3, 4.0 * scale, -30.0 * scale, 5.0, -20.0, 300.0]])
+    scales = scale * np.linspace(1.0, 1.4, means.shape[1])
+    weight = np.array([[frequency]])
+    units = SmoothUnits(*map(torch.from_numpy, (means, scales, weight)), 0.3, activation)
+    t = torch.tensor([[0.2], [1.0]], dtype=torch.float64)
+    demand = rules.Demand(activation, frequency, 0.3)
+    grid = fitted_grid(demand, units.mean, units.scale)
+    if len(grid.fine) > 20_000:
+        pytest.skip("no table is made for so many nodes")
+    re, im = factor_product(units, t, grid)
+    for row, (mean, own) in enumerate(zip(means[0], scales, strict=True)):
+        layer = Layer(activation, np.array([mean]), own, weight[0], 0.0, 0.3)
+        expected = layer.factors(t[:, 0].numpy(), slice(0, 1))[0]
+        got = re[:, row].numpy() + 1j * im[:, row].numpy()
+        assert np.abs(got - expected).max() <= units.unit_error + 1e-12
+
+
+@pytest.mark.parametrize("scale", [0.05, 0.3, 2.0, 30.0])
+@pytest.mark.parametrize("sigma", [0.05, 1.0])
+def test_columns_bound_moments_and_envelopes_and_closely_so(scale, sigma):
+    means = torch.tensor([[0.0, 0.7, -3.0, 6.0], [2.0, -0.1, 0.0, 1.0]], dtype=torch.float64)
+    scales = torch.full((4,), scale, dtype=torch.float64)
+    weight = torch.tensor([[1.5], [-0.4]], dtype=torch.float64)
+    theta = torch.tensor([0.2, 1.0, -1.0, 3.0], dtype=torch.float64)
+    reach = torch.tensor([0.5, 3.0, 5.0], dtype=torch.float64)
+    for activation in ("tanh", "silu"):
+        tried = theta if activation == "tanh" else theta[:0]
+        units = SmoothUnits(means, scales, weight, sigma, activation)
+        moments, envelopes = log_bounds(units, tried, reach)
+        for row in range(4):
+            pairs = [(means[j, row].item(), weight[j, 0].item()) for j in range(2)]
+            for got, angle in zip(moments[:, row].tolist(), tried.tolist(), strict=True):
+                true = sum(
+                    np.log(
+                        expectation(
+                            lambda h, v=v, angle=angle: np.exp(
+                                angle * v * h + 0.5 * (angle * sigma * h) ** 2
+                            ),
+                            activation,
+                            mean,
+                            scale,
+                        )
+                    )
+                    for mean, v in pairs
+                )
+                assert true - 1e-9 <= got <= true + 1e-3
+            for got, end in zip(envelopes[:-1, row].tolist(), reach[:-1].tolist(), strict=True):
+                true = sum(
+                    np.log(
+                        expectation(
+                            lambda h, end=end: np.exp(-0.5 * (sigma * end * h) ** 2),
+                            activation,
+                            mean,
+                            scale,
+                        )
+                    )
+                    for mean, _ in pairs
+                )
+                assert true - 1e-9 <= got
+                assert np.exp(got) <= np.exp(true) + 1e-4
+        assert (envelopes[-1] == envelopes[-2]).all()
+
+
+@pytest.mark.parametrize("scale", [0.3, 3.0, 200.0])
+def test_interpolated_densities_keep_their_error(scale):
+    demand = rules.Demand("silu", 2.0, 0.5)
+    mean = torch.linspace(-8.0 * scale, 8.0 * scale, 41, dtype=torch.float64)
+    scales = torch.full_like(mean, scale)
+    grid = fitted_grid(demand, mean.unsqueeze(0), scales)
+    if grid.polynomials is None:
+        assert scale == 0.3
+        return
+    assert len(grid.points) < len(grid.fine)
+    fine = norm.pdf(grid.fine.numpy()[:, None], mean.numpy(), scale)
+    few = norm.pdf(grid.points.numpy()[:, None], mean.numpy(), scale)
+    error = np.abs(fine - grid.polynomials.numpy() @ few).max()
+    assert error * 3.0 * grid.step * len(grid.fine) <= rules.PRECISION

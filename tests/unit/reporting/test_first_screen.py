@@ -1,0 +1,103 @@
+import numpy as np
+import pytest
+
+from fairsmooth import certify, guarantee_gaps
+from fairsmooth.metrics import audit
+from fairsmooth.reporting.first_screen import FirstScreen
+from fairsmooth.reporting.picture import Picture
+from fairsmooth.reporting.selection import Selection
+from fairsmooth.reporting.subject import Subject
+from fairsmooth.reporting.wording import SIGN, group_names
+
+
+def _decided(rates, n=2000):
+    """Rows with exactly these selection rates."""
+    decided = np.concatenate([np.arange(n) < round(rate * n) for rate in rates.values()])
+    return decided.astype(int), np.repeat(list(rates), n)
+
+
+def _screen(rates, limits=None, certificate=None):
+    decided, groups = _decided(rates)
+    found = audit(y_pred=decided, sensitive_features=groups)
+    proved = None
+    if limits is not None:
+        proved = guarantee_gaps(decided, sensitive_features=groups, limits=limits)
+    selection = Selection.of_audit(found)
+    return selection, FirstScreen.of(selection, certificate, proved, Subject())
+
+
+def _plain(lines):
+    return " ".join(lines).replace(SIGN, " %")
+
+
+def test_the_six_questions_are_answered():
+    certificate = certify([[0.0], [0.1]], sigma=1.0, groups=["men", "women"])
+    limits = {"demographic_parity": 0.25, "impact_ratio": 0.1}
+    _, screen = _screen({"men": 0.243, "women": 0.075}, limits, certificate)
+    who = _plain(screen.selected)
+    assert "7.5 % of women are selected (95 % interval: 6.3 to 8.8 %)" in who
+    assert "Of men it is 24.3 % (22.4 to 26.3 %)" in who
+    assert "furthest pair, women and men, is 16.8 percentage points apart (14." in who
+    assert "women are selected 0.31 times as often as men" in who
+    assert "is broken on these rows." in who
+    sure = _plain(screen.guaranteed)
+    assert "With 95 % confidence, selection rates of any two groups differ by at most 0.18" in sure
+    assert "(limit: at most 0.25, kept)" in sure
+    assert "no group's selection rate is below 0.2" in sure
+    assert "the score is within 0.0200 of the score" in sure
+    assert "does not say that groups are treated alike" in _plain(screen.open)
+    assert "change by more than 0.0" in screen.until
+    assert "`fairsmooth monitor`" in screen.until
+    assert "Not verified on this page" in screen.checked
+
+
+def test_a_limit_that_is_not_kept_is_said_loudly():
+    _, screen = _screen({"a": 0.5, "b": 0.1}, {"demographic_parity": 0.2})
+    assert "NOT guaranteed" in _plain(screen.guaranteed)
+    assert "limits are not guaranteed" in _plain(screen.open)
+    assert "fairsmooth monitor" not in screen.until
+
+
+def test_what_the_sample_cannot_tell_is_said():
+    _, screen = _screen({"a": 0.1, "b": 0.081})
+    assert "is kept on these rows; they cannot tell" in _plain(screen.selected)
+
+
+def test_others_lie_between():
+    selection, screen = _screen({"a": 0.1, "b": 0.3, "c": 0.2, "d": 0.15})
+    assert [group.name for group in selection.groups] == ["a", "d", "c", "b"]
+    assert "The 2 other groups lie between." in _plain(screen.selected)
+    _, screen = _screen({"a": 0.1, "b": 0.3, "c": 0.2})
+    assert "One group lies between." in _plain(screen.selected)
+
+
+@pytest.mark.parametrize("n_groups", [2, 10, 11, 30])
+def test_the_picture_shows_every_group_once(n_groups):
+    rates = {f"g{i}": 0.01 * (i + 1) for i in range(n_groups)}
+    selection, _ = _screen(rates)
+    drawn = Picture.of(selection)
+    rows = [*drawn.rows, *drawn.folded, *drawn.last]
+    assert [row.name for row in rows] == list(rates)
+    assert bool(drawn.folded) == (n_groups > 10)
+    for row in rows:
+        assert 0.0 <= row.left <= row.place <= row.left + row.width <= 100.0
+    frame = selection.highest.rate / (rows[-1].place / 100.0)
+    assert drawn.limit == pytest.approx(80.0 * selection.highest.rate / frame, rel=1e-3)
+    for name in rates:
+        assert name in drawn.alt
+
+
+def test_nobody_selected_and_groups_without_rows():
+    counts = [("a", 50, 0), ("b", 40, 0), ("c", 0, 0)]
+    selection = Selection.of_counts(counts, confidence=0.95)
+    assert selection.absent == ("c",)
+    assert selection.ratio.value == 1.0
+    assert Picture.of(selection).limit is None
+    assert Selection.of_counts([("a", 0, 0)], confidence=0.95) is None
+
+
+def test_names_never_fall_together():
+    assert group_names([("a", "b · c"), ("a · b", "c")]) == {
+        ("a", "b · c"): "a|b · c", ("a · b", "c"): "a · b|c"
+    }  # fmt: skip
+    assert group_names(["", "x"])[""] == "(empty)"
