@@ -8,6 +8,8 @@ from pathlib import Path
 from statistics import mean
 from typing import Any
 
+import pandas as pd
+
 from fairsmooth.datasets import datasets
 from fairsmooth.experiments import everyone, experiments
 
@@ -108,6 +110,30 @@ def table1_adult() -> str:
     page = (RESULTS / "reproduce" / "index.md").read_text(encoding="utf-8")
     section = page.split("### Adult, sex\n\n", 1)[1]
     return section.split("\n\n", 1)[0]
+
+
+def small_alpha() -> str:
+    """Return accuracy / ΔDP / ΔEO and ε of FairSmooth by α, all useful columns, σ 1."""
+    rows = pd.read_parquet(RESULTS / "reproduce" / "rows.parquet")
+    swept = rows[(rows["axis"] == "alpha") & (rows["encoding"] == "binned")]
+    names = [*MEASURES, "epsilon"]
+    means = swept.groupby(["value", "case"])[names].mean()
+    cases = list(dict.fromkeys(swept["case"]))
+    lines = [
+        [f"{alpha:g}", *(cell for case in cases for cell in _alpha_cells(means, alpha, case))]
+        for alpha in sorted(swept["value"].unique())
+    ]
+    control = rows[(rows["method"] == "unconstrained") & (rows["encoding"] == "binned")]
+    control = control[control["axis"] == ""].groupby("case")[list(MEASURES)].mean()
+    own = [[_triple(dict(control.loc[case])), "–"] for case in cases]
+    lines.append(["logistic regression", *(cell for pair in own for cell in pair)])
+    header = [name for case in cases for name in (case.replace("-", " "), "ε")]
+    return _table(["α", *header], lines)
+
+
+def _alpha_cells(means: pd.DataFrame, alpha: float, case: str) -> list[str]:
+    row = dict(means.loc[(alpha, case)])
+    return [_triple(row), f"{row['epsilon']:.3f}"]
 
 
 def verdicts() -> str:
@@ -447,6 +473,7 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "tradeoff-goals": tradeoff_goals,
     "tradeoff-first": tradeoff_first,
     "table1-adult": table1_adult,
+    "small-alpha": small_alpha,
     "verdicts": verdicts,
     "baselines": baselines,
     "methods": methods,

@@ -11,12 +11,14 @@ from fairsmooth.exceptions import MissingExtra
 
 # The extra of every package that is imported beyond the base.
 EXTRAS = {
+    "altair": "report",
     "dask": "cluster",
     "distributed": "cluster",
     "fairlearn": "compare",
-    "jinja2": "train",
+    "jinja2": "report",
     "joblib": "train",
     "lightgbm": "forecasts",
+    "markupsafe": "report",
     "matplotlib": "train",
     "onnx": "onnx",
     "onnxruntime": "onnx",
@@ -25,6 +27,7 @@ EXTRAS = {
     "sklearn": "train",
     "threadpoolctl": "train",
     "torch": "train",
+    "vl_convert": "report",
 }
 
 

@@ -36,4 +36,7 @@ def fetched(module: str, name: str) -> Any:
 
     Only for what a user may ask of an object and another room does, such as its page.
     """
-    return getattr(import_module(module), name)
+    try:
+        return getattr(import_module(module), name)
+    except ModuleNotFoundError as error:
+        raise missing_extra(error) or error from error

@@ -85,7 +85,7 @@ def two_groups(tmp_path_factory):
     """K = 2, by a certified model: every chart there is."""
     folder = tmp_path_factory.mktemp("two")
     names = [("women",), (WICKED,)]
-    scores, y, groups = _rows(names, 3000, ["sex"])
+    scores, y, groups = _rows(names, 1500, ["sex"])
     random = np.random.default_rng(0)
     X = np.column_stack([scores, random.normal(size=(len(y), 2))])
     clf = FairSmoothClassifier(random_state=0).fit(X, y, sensitive_features=groups)
@@ -124,7 +124,7 @@ def eight_groups(tmp_path_factory):
 def thirty_groups(tmp_path_factory):
     names = [(f"group {number}",) for number in range(30)]
     folder, limits = tmp_path_factory.mktemp("thirty"), {"demographic_parity": 0.9}
-    return _example(folder, "Thirty groups", names, ["who"], 4000, limits)
+    return _example(folder, "Thirty groups", names, ["who"], 3000, limits)
 
 
 @pytest.fixture(params=["two_groups", "eight_groups", "thirty_groups"])

@@ -10,6 +10,7 @@ from fairsmooth.experiments import (
     FAILS,
     HOLDS,
     PROFILES,
+    SAME,
     UNKNOWN,
     Store,
     everyone,
@@ -24,7 +25,7 @@ from fairsmooth.experiments.run.plan import points_of
 from fairsmooth.reporting.claims import answer_claims
 
 EXPERIMENTS = {experiment.name: experiment for experiment in experiments()}
-OUTCOMES = {HOLDS, FAILS, UNKNOWN}
+OUTCOMES = {HOLDS, FAILS, SAME, UNKNOWN}
 PAGE = Path(__file__).parents[2] / "docs" / "reproducing.md"
 
 everywhere = pytest.mark.parametrize("experiment", EXPERIMENTS.values(), ids=EXPERIMENTS)
@@ -37,7 +38,7 @@ def test_the_papers_tables_and_figures_are_there():
     figures = [f"figure{number}" for number in range(1, 6)]
     paper = [name for name, experiment in EXPERIMENTS.items() if experiment.paper]
     assert paper == [*tables, *figures, "ceilings", "draws"]
-    assert list(EXPERIMENTS) == [*paper, "tradeoff"]
+    assert list(EXPERIMENTS) == [*paper, "readings", "tradeoff"]
 
 
 @everywhere
@@ -74,8 +75,8 @@ def test_claims_answer_without_rows_and_from_printed_numbers(experiment, tmp_pat
 def test_every_profile_plans_rows_for_every_case(experiment, budget):
     points = points_of(experiment, budget)
     assert {point.job.case for point in points} == set(experiment.cases)
-    # The trade-off learns its own columns from the raw ones.
-    assert {point.job.encoding for point in points} <= {*ENCODINGS, "raw"}
+    # The trade-off learns its own columns from the raw ones; readings have a third source.
+    assert {point.job.encoding for point in points} <= {*ENCODINGS, "raw", "aif360-blind"}
     assert len({(p.job, p.method, p.axis, p.value) for p in points}) == len(points)
     if experiment.kind == "fit":
         names = {method.name for method in taking_part(experiment)}

@@ -98,7 +98,7 @@ def test_tune_writes_trials_plot_and_model(folder, capsys, tmp_path):
     assert document["feasible"] == (document["held_out"]["epsilon"] <= 0.2)
     names = {path.name for path in (tmp_path / "tuned").iterdir()}
     assert names >= {
-        "trials.csv", "pareto.csv", "pareto.png", "model.safetensors", "front.json",
+        "trials.csv", "pareto.csv", "pareto.png", "model.safetensors", "front.json", "report.html",
         "alternatives.json", "alternatives.md",
     }  # fmt: skip
     front = ParetoFront.from_dict(json.loads((tmp_path / "tuned" / "front.json").read_text()))

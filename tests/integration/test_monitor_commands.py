@@ -1,7 +1,6 @@
 """Watching gaps as users do: batch by batch, from the command line."""
 
 import json
-import re
 
 import pandas as pd
 import pytest
@@ -38,11 +37,9 @@ def test_open_then_guaranteed_then_alarm(batches, capsys):
     assert f"Wrote {page}." in err
     text = page.read_text()
     assert "ALARM" in text
-    assert "<svg" in text
-    assert "batch and its date" in text
+    assert 'id="chart-demographic-parity"' in text
     assert "after 4 batches" in text
-    assert "<script" not in text
-    assert not re.search(r"(src|href|url\()\W*http", text), "the page must load nothing"
+    assert "default-src 'none'" in text, "the page must load nothing"
 
 
 def test_a_batch_counts_once_and_its_labels_may_come_later(batches, capsys):

@@ -1,6 +1,7 @@
 """Names that break markup, formulas, pages or columns, all the way through the commands."""
 
 import json
+import re
 
 import numpy as np
 import pandas as pd
@@ -37,8 +38,8 @@ def test_certificate_audit_and_report(folder, capsys, tmp_path):
     assert main([str(word) for word in words]) == 0
     assert "[/nope]" in capsys.readouterr().out
     page = (tmp_path / "r.html").read_text()
-    assert "a\\|b|[/nope]" in page
-    assert "<b>" not in page.replace("<b>0.", "")
+    assert "a|b · [/nope]" in page
+    assert "<b>" not in re.sub(r"<script.*?</script>", "", page, flags=re.S)
     assert main([str(word) for word in (*words, "--json")]) == 0
     document = json.loads(capsys.readouterr().out)
     assert document["provenance"]["label"] == "granted?"

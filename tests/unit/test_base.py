@@ -114,9 +114,6 @@ def test_what_needs_an_extra_says_which_in_one_line(files):
         ("demo", "--out", folder / "demo"),
         ("predict", folder / "network.fair", new, "-o", folder / "x.csv"),
         ("audit", model, new),
-        ("monitor", model, new, "--state", folder / "t.json", "--max-dp", 0.9,
-         "--report", folder / "m.html"),
-        ("reproduce", "table1"),
         ("verify", model, "--attack", 1),
     )  # fmt: skip
     for code, out, err in told:
@@ -124,10 +121,15 @@ def test_what_needs_an_extra_says_which_in_one_line(files):
         (line,) = [line for line in err.splitlines() if not line.startswith("Note:")]
         assert line.startswith("Error: ")
         assert "needs fairsmooth[train]: pip install 'fairsmooth[train]'." in line
-    (code, _, err), (other, _, text) = run_without_extras(
-        ("export", model, "--onnx", folder / "m.onnx"), ("tune", new, *train, "-o", folder / "t")
-    )
-    assert (code, other) == (2, 2)
+    (code, _, err), (other, _, text), (third, _, page), (last, _, tables) = run_without_extras(
+        ("export", model, "--onnx", folder / "m.onnx"), ("tune", new, *train, "-o", folder / "t"),
+        ("monitor", model, new, "--state", folder / "t.json", "--max-dp", 0.9,
+         "--report", folder / "m.html"),
+        ("reproduce", "table1"),
+    )  # fmt: skip
+    assert (code, other, third, last) == (2, 2, 2, 2)
+    assert "pip install 'fairsmooth[" in tables
+    assert "pip install 'fairsmooth[report]'" in page
     assert "pip install 'fairsmooth[onnx]'" in err
     assert "pip install 'fairsmooth[" in text
 
@@ -189,7 +191,7 @@ def test_every_package_beyond_the_base_has_its_extra():
     from pathlib import Path
 
     project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
-    distributions = {"sklearn": "scikit-learn"}
+    distributions = {"sklearn": "scikit-learn", "vl_convert": "vl-convert-python"}
     for package, extra in _extras.EXTRAS.items():
         listed = " ".join(project["optional-dependencies"][extra])
         assert distributions.get(package, package) in listed

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from fairsmooth.guarantees import Limits
     from fairsmooth.metrics import Audit, BiasAudit
     from fairsmooth.tables import TableModel
+    from fairsmooth.tables.auditing import AuditedRows
     from fairsmooth.tables.decided import DecidedRows
 
 NAME = "audit"
@@ -135,7 +136,8 @@ class _Done:
     provenance: dict[str, Any]
     model: "TableModel | None" = None
     standard: "BiasAudit | None" = None
-    table: "pd.DataFrame | StoredTable | None" = None
+    rows: "AuditedRows | None" = None
+    digest: str | None = None
 
 
 @dataclass(frozen=True)
@@ -160,11 +162,25 @@ class _Outcome:
         if self.report is not None:
             from fairsmooth.cli.pages import write_page
 
-            write_page(self.report, _page(done, self.title, self.path, self.table_path))
+            write_page(self.report, self._page(done))
         _write_standard(done, self.csv)
         _print(done, measured, time.perf_counter() - self.began, self.json_output)
         if not all(one.holds for one in measured):
             raise typer.Exit(1)
+
+    def _page(self, done: _Done) -> str:
+        from fairsmooth.cli.pages import ModelPage, system_subject
+        from fairsmooth.reporting.report import render_report
+
+        more: dict[str, Any] = {"notes": done.notes, "standard": done.standard}
+        name = self.table_path.name
+        if done.model is None or self.path is None:
+            subject = system_subject(done.provenance, name)
+            return render_report(self.title, None, done.audit, subject=subject, **more)
+        about = ModelPage(
+            done.model, self.path, done.audit, done.rows, done.digest, table_file=name
+        )
+        return about.render(self.title, **more)
 
 
 def _of_parts(
@@ -198,6 +214,7 @@ def _of_a_model(
     strict: bool,
 ) -> _Done:
     from fairsmooth.data.files.stored import StoredTable
+    from fairsmooth.data.frames import table_digest
     from fairsmooth.tables.any_system import standard_table
     from fairsmooth.tables.stored_auditing import audited_stored
 
@@ -211,7 +228,11 @@ def _of_a_model(
     if rows is not None and standard is not None:
         asked = standard_table(standard, rows, by_scores=False)
     notes = [*audited.notes, *audited.shift_notes]
-    return _Done(result, notes, model.describe(), model, asked, table)
+    # Rows that stay in their files have no regression beside them: it would have to see them all.
+    stored = isinstance(table, StoredTable)
+    about: dict[str, Any] = {"rows": None if stored else audited}
+    about["digest"] = table.digest() if isinstance(table, StoredTable) else table_digest(table)
+    return _Done(result, notes, model.describe(), model, asked, **about)
 
 
 def _why_whole(model: "TableModel | None", standard: str | None) -> str | None:
@@ -252,18 +273,6 @@ def _require_targets(
         require_target(report, inputs=inputs)
     if csv is not None:
         require_target(csv, inputs=inputs, others=[] if report is None else [report])
-
-
-def _page(done: _Done, title: str, path: Path | None, table_path: Path) -> str:
-    from fairsmooth.cli.pages import ModelPage, system_subject
-    from fairsmooth.reporting.report import render_report
-
-    notes: dict[str, Any] = {"notes": done.notes, "standard": done.standard}
-    if done.model is None or path is None:
-        subject = system_subject(done.provenance, table_path.name)
-        return render_report(title, None, done.audit, subject=subject, **notes)
-    about = ModelPage(done.model, path, done.audit, done.table, table_path.name)
-    return about.render(title, **notes)
 
 
 def _write_standard(done: _Done, csv: Path | None) -> None:

@@ -6,12 +6,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    import pandas as pd
-
-    from fairsmooth.data.files.stored import StoredTable
     from fairsmooth.metrics import Audit
     from fairsmooth.reporting.subject import Subject
     from fairsmooth.tables import TableModel
+    from fairsmooth.tables.auditing import AuditedRows
     from fairsmooth.tables.fitting import Fitted
     from fairsmooth.verify import Check
 
@@ -26,11 +24,13 @@ class ModelPage:
     path : Path
         Its file.
     audit : Audit
-    table : DataFrame, StoredTable or None
-        The rows, as they were read; None where nobody has them all.
+    rows : AuditedRows or None
+        The rows, for a plain regression beside the model; None where they are not at hand.
+    digest : str or None
+        Of the table that they are from.
     table_file : str
         Where they are, for the commands of the page.
-    rows : str
+    kind : str
         What kind of rows they are, such as "held-out rows".
     checks : tuple of Check or None
         What ``verify`` found of the file; it is verified if this is left out.
@@ -39,27 +39,33 @@ class ModelPage:
     model: "TableModel"
     path: Path
     audit: "Audit"
-    table: "pd.DataFrame | StoredTable | None"
-    table_file: str
-    rows: str = "audited rows"
+    rows: "AuditedRows | None"
+    digest: str | None
+    table_file: str = "DATA"
+    kind: str = "audited rows"
     checks: "tuple[Check, ...] | None" = None
 
     @classmethod
     def of_fitted(cls, fitted: "Fitted", path: Path, *, table_file: str) -> "ModelPage":
         """Take a model with the rows that its training has not seen."""
-        rows = "held-out rows" if fitted.model.guarantee is None else "safety rows"
-        return cls(fitted.model, path, fitted.audit, fitted.test, table_file, rows)
+        from fairsmooth.data.frames import table_digest
+
+        kind = "held-out rows" if fitted.model.guarantee is None else "safety rows"
+        rows, digest = None, None
+        if fitted.test is not None:
+            rows = fitted.model.audited(fitted.test, unknown="ignore")
+            digest = table_digest(fitted.test)
+        return cls(fitted.model, path, fitted.audit, rows, digest, table_file, kind)
 
     def render(
         self, title: str, *, beside: "Mapping[str, Audit] | None" = None, **more: Any
     ) -> str:
-        """Return the page, with a plain logistic regression beside the model.
+        """Return the page, with a plain logistic regression beside the model."""
+        from fairsmooth.reporting.report import PLAIN, render_report
+        from fairsmooth.tables.plain import plain_audit
 
-        Rows that stay in their files have none: it would have to see them all.
-        """
-        from fairsmooth.reporting.report import render_report
-
-        others = {**self._plain(), **(beside or {})}
+        plain = None if self.rows is None else plain_audit(self.rows)
+        others = {**({} if plain is None else {PLAIN: plain}), **(beside or {})}
         more = {"guarantee": self.model.guarantee, "history": self._history(), **more}
         return render_report(
             title,
@@ -70,17 +76,6 @@ class ModelPage:
             **more,
         )
 
-    def _plain(self) -> "dict[str, Audit]":
-        import pandas as pd
-
-        from fairsmooth.reporting.report import PLAIN
-        from fairsmooth.tables.plain import plain_audit
-
-        if not isinstance(self.table, pd.DataFrame):
-            return {}
-        plain = plain_audit(self.model.audited(self.table, unknown="ignore"))
-        return {} if plain is None else {PLAIN: plain}
-
     def _history(self) -> tuple[Any, ...]:
         return tuple(getattr(self.model.classifier, "history_", ()))
 
@@ -90,23 +85,14 @@ class ModelPage:
 
         return Subject(
             provenance=self.model.provenance,
-            rows=self.rows,
+            rows=self.kind,
             model_digest=file_digest(self.path),
-            table_digest=self._digest(),
+            table_digest=self.digest,
             model_file=self.path.name,
             table_file=self.table_file,
             guarantee_inside=self.model.guarantee is not None,
             checks=checks_of(self.path) if self.checks is None else self.checks,
         )
-
-    def _digest(self) -> str | None:
-        import pandas as pd
-
-        from fairsmooth.data.frames import table_digest
-
-        if isinstance(self.table, pd.DataFrame):
-            return table_digest(self.table)
-        return None if self.table is None else self.table.digest()
 
 
 def system_subject(facts: Mapping[str, Any], table_file: str) -> "Subject":

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 
 from fairsmooth.core.certificate import Certificate
+from fairsmooth.core.outward import upper_text
 from fairsmooth.metrics import Audit
 from fairsmooth.metrics.auditing.score_counts import FEWEST
-from fairsmooth.metrics.auditing.score_records import BIN, N_BINS
 from fairsmooth.reporting.charts import by_group, explorers, relations
 from fairsmooth.reporting.charts.drawing import Drawn
 from fairsmooth.reporting.explored import score_shapes
@@ -98,17 +98,14 @@ def _errors(audit: Audit) -> Drawn | None:
 
 
 def _calibration(audit: Audit) -> Drawn | None:
-    rows, coloured = [], _coloured(audit)
-    for group, name in names_in_order(audit).items():
-        for number in range(1, N_BINS + 1):
-            share = audit.find(f"{BIN}{number}_positive_share", group)
-            mean = audit.find(f"{BIN}{number}_mean_score", group)
-            if share is None or mean is None or share.count < FEWEST:
-                continue
-            rows.append(
-                {"group": name, "who": coloured[name], "score": mean.value, "share": share.value,
-                 "low": share.low, "high": share.high, "rows": share.count}
-            )  # fmt: skip
+    names, coloured = names_in_order(audit), _coloured(audit)
+    rows = [
+        {"group": names[tenth["group"]], "who": coloured[names[tenth["group"]]],
+         "score": tenth["mean_score"], "share": tenth["positive_share"], "low": tenth["low"],
+         "high": tenth["high"], "rows": tenth["count"]}
+        for tenth in audit.reliability().to_dict("records")
+        if tenth["group"] is not None and tenth["count"] >= FEWEST
+    ]  # fmt: skip
     if not rows:
         return None
     caption = (
@@ -182,11 +179,13 @@ def _gaps(audit: Audit, certificate: Certificate) -> Drawn:
              "bound": float(b)}
             for s, b in zip(scores, widest, strict=True)
         ]  # fmt: skip
+    largest, bound = max(sample.gaps), certificate.epsilon_tight
     caption = (
-        f"{len(rows)} rows drawn at random, with the largest of every group among them: every dot "
-        "stays below the certified bound of its group, the dashed line."
+        f"{len(rows)} rows drawn at random, with the largest of every group among them. No dot "
+        "may be above the dashed line of its group, what is certified: the largest is "
+        f"{largest:.4f}, and {upper_text(bound)} the most that is possible."
     )
-    alt = "Measured distances to the own classifier, all below the certified bound."
+    alt = f"Measured distances to the own classifier: at most {largest:.4f}."
     spec = relations.gaps_against_bound(rows, curve)
     return Drawn("chart-gaps", "Measured against certified", caption, alt, spec)
 

@@ -42,6 +42,7 @@ _PALE = (
     "#7f8fa6", "#b08c6a", "#6fae8c", "#a0a0a0",
 )  # fmt: skip
 _PERCENT = ("partition", "group_ratio")
+_LOGARITHMIC = ("alpha",)
 
 
 def draw(experiment: Experiment, rows: pd.DataFrame) -> Figure | None:
@@ -82,6 +83,9 @@ def parameter_figure(rows: pd.DataFrame, sweeps: Sequence[str]) -> Figure:
                 _curve(panels[0][column], chosen, metric, label=metric_name(metric), colour=colour)
             _curve(panels[1][column], chosen, "epsilon", label="certificate", colour=COLOURS[3])
             panels[1][column].set_xlabel(_AXES[axis])
+            if axis in _LOGARITHMIC:
+                for axes in (panels[0][column], panels[1][column]):
+                    axes.set_xscale("log")
         for axes in panels.flat:
             _grid(axes)
             axes.set_ylim(bottom=0.0)

@@ -67,11 +67,13 @@ def selected_sentences(selection: Selection | None) -> Iterator[str]:
 
 
 def _rate(group: GroupRate, selection: Selection, *, short: bool = False) -> str:
-    share = f"{percent(group.rate)} of {group.name}"
-    ends = percent_range(group.low, group.high)
+    ends, named = "", ""
+    if selection.confidence is not None:
+        ends = f" ({percent_range(group.low, group.high)})"
+        named = f" ({sure(selection.confidence)} interval: {ends[2:]}"
     if short:
-        return f"Of {group.name} it is {percent(group.rate)} ({ends})."
-    return f"{share} are selected ({sure(selection.confidence)} interval: {ends})."
+        return f"Of {group.name} it is {percent(group.rate)}{ends}."
+    return f"{percent(group.rate)} of {group.name} are selected{named}."
 
 
 def _between(selection: Selection) -> str:

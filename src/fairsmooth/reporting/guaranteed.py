@@ -1,5 +1,6 @@
 """A guarantee of the gaps as tables."""
 
+from fairsmooth.core.contrasts import DIVERGENCES
 from fairsmooth.core.labels import group_text
 from fairsmooth.guarantees import GapGuarantee
 from fairsmooth.guarantees.quantities import QUANTITIES
@@ -13,7 +14,7 @@ LABELS = {None: "everybody", 1: "positive", 0: "negative"}
 
 def claims_table(guarantee: GapGuarantee) -> Table:
     """Return every claim: measured, bounded, its limit, and how far people may change."""
-    divergences = list(guarantee.claims[0].radius)
+    divergences = [name for name in DIVERGENCES if name in guarantee.claims[0].radius]
     rows = []
     for claim in guarantee.claims:
         quantity = QUANTITIES[claim.quantity]

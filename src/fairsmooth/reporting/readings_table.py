@@ -6,10 +6,9 @@ from typing import Any
 import pandas as pd
 
 from fairsmooth.experiments import MAIN_METRICS, Experiment, read_printed
+from fairsmooth.experiments.claims.readings import KINDS
 from fairsmooth.reporting.compare import case_name
 from fairsmooth.reporting.tables import Cell, Table
-
-KINDS = {"decisions": "", "scores": "expected_"}
 
 
 def readings_table(experiment: Experiment, rows: pd.DataFrame) -> Table:

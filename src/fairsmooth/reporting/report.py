@@ -92,6 +92,7 @@ class Report:
     def to_html(self) -> str:
         """Return the page."""
         selection = self.selection()
+        confidence = None if selection is None else selection.confidence
         screen = FirstScreen.of(selection, self.certificate, self.guarantee, self.subject)
         scripts = self.interactive and available()
         drawn = self._interactive() if scripts else self._still()
@@ -100,7 +101,7 @@ class Report:
             "subject": self.subject,
             "screen": screen,
             "picture": None if selection is None else Picture.of(selection),
-            "confidence": "" if selection is None else sure(selection.confidence),
+            "confidence": "" if confidence is None else sure(confidence),
             "many": selection is not None and len(selection.groups) > MANY,
             "report": self,
             "audit": self.audit,

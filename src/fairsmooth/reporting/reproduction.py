@@ -29,6 +29,7 @@ from fairsmooth.reporting.claims import PRINTED, ClaimAnswers, answer_claims
 from fairsmooth.reporting.compare import comparison_tables
 from fairsmooth.reporting.experiment_figures import draw
 from fairsmooth.reporting.figures import as_svg
+from fairsmooth.reporting.minute import in_a_minute
 from fairsmooth.reporting.page import render
 from fairsmooth.reporting.readings_table import readings_table
 from fairsmooth.reporting.sweep_tables import ceiling_table, draws_table, tradeoff_table
@@ -70,7 +71,9 @@ def write_reproduction(
     sections = [_section(each, tables[each.name]) for each in experiments]
     summary = summarise(experiments, profile, store, selection=selection)
     summary["claims"] = count_outcomes(sections)
+    answered = [(section.experiment, section.claims) for section in sections]
     context = {
+        "minute": in_a_minute(answered, tables),
         "sections": sections,
         "summary": summary,
         "profile": profile,

@@ -61,8 +61,8 @@ class Selection:
     groups : tuple of GroupRate
     absent : tuple of str
         Groups without rows.
-    confidence : float
-        Of every interval by itself.
+    confidence : float or None
+        Of every interval by itself; None where there are none.
     gap, ratio : Measured or None
         Largest difference of two rates; least rate over the largest.
     accuracy : Measured or None
@@ -71,7 +71,7 @@ class Selection:
 
     groups: tuple[GroupRate, ...]
     absent: tuple[str, ...]
-    confidence: float
+    confidence: float | None
     gap: Measured | None
     ratio: Measured | None
     accuracy: Measured | None = None
@@ -116,16 +116,23 @@ class Selection:
 
     @classmethod
     def of_counts(
-        cls, counts: Sequence[tuple[Hashable, int, int]], *, confidence: float
+        cls, counts: Sequence[tuple[Hashable, int, int]], *, confidence: float | None
     ) -> "Selection | None":
-        """Take rates from rows and positive decisions by group; None where nobody is counted."""
+        """Take rates from rows and positive decisions by group; None where nobody is counted.
+
+        The intervals are of one sample looked at once: of rows that are looked at again
+        and again there are none, and ``confidence`` is None.
+        """
         names = group_names([group for group, _, _ in counts])
         known = [(names[group], rows, hits) for group, rows, hits in counts if rows]
         if not known:
             return None
         found = []
         for name, rows, hits in known:
-            low, high = map(float, binomial_interval(hits, rows, error=(1.0 - confidence) / 2.0))
+            low = high = hits / rows
+            if confidence is not None:
+                tail = (1.0 - confidence) / 2.0
+                low, high = map(float, binomial_interval(hits, rows, error=tail))
             found.append(GroupRate(name, rows, hits / rows, low, high))
         absent = tuple(names[group] for group, rows, _ in counts if not rows)
         groups = _in_order(found)

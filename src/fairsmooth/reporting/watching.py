@@ -53,7 +53,8 @@ def render_watch(
         for cell in monitor.counts
         if cell["label"] is None
     ]
-    selection = Selection.of_counts(everybody, confidence=monitor.confidence)
+    # Whoever looks after every batch must not be shown intervals of one look.
+    selection = Selection.of_counts(everybody, confidence=None)
     n_rows = sum(rows for _, rows, _ in everybody)
     context = {
         "title": title,
@@ -61,7 +62,7 @@ def render_watch(
         "status": monitor.status,
         "screen": _screen(monitor, selection),
         "picture": None if selection is None else Picture.of(selection),
-        "confidence": sure(monitor.confidence),
+        "confidence": "",
         "notes": notes,
         "counts": by_group.counts_table(_counts(monitor)),
         "batches": len(monitor.history),

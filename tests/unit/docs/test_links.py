@@ -63,7 +63,8 @@ def fault(page, link):
         return "leads nowhere"
     if ROOT not in target.parents:
         return "leaves the repository"
-    if parts.fragment and target.suffix == ".md" and parts.fragment not in anchors(target):
+    anchor = unquote(parts.fragment)
+    if anchor and target.suffix == ".md" and anchor not in anchors(target):
         return "names no heading"
     return None
 

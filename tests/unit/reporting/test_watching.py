@@ -22,6 +22,9 @@ def test_the_page_has_status_charts_and_counts(monitor, tmp_path):
     assert page == render_watch(monitor, title="A <title>", notes=["A & B"])
     assert page.count('class="chart" id="chart-') == 2
     assert "<b>m</b>" not in page
+    # Intervals of one look would lie to somebody who looks after every batch.
+    assert "interval:" not in page.split("<script")[0]
+    assert 'class="interval"' not in page.split("</style>")[1].split("<script")[0]
     for text in ("A &lt;title&gt;", "A &amp; B", "&lt;b&gt;m&lt;/b&gt;", "Still guaranteed",
                  "after 12 batches", "2026-01-0", "Demographic parity gap"):  # fmt: skip
         assert text in page

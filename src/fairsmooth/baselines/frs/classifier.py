@@ -50,8 +50,9 @@ class FRSClassifier(FairBatchClassifier):
     notion : {"equalized_odds", "equal_opportunity", "demographic_parity"}
         What to equalise between groups.
     tau : float
-        Share of rows to keep: one minus the share of wrong labels. On clean
-        labels ``tau < 1`` merely drops the hardest rows.
+        Most rows that may be selected, as a share; the authors set it to one minus the share of
+        wrong labels. The selection may stop before: see above. On clean labels ``tau < 1``
+        merely drops the hardest rows.
     alpha : float
         Step of :math:`\lambda` per epoch.
     warm_start : int

@@ -107,6 +107,13 @@ def worse_at(end: str, metric: str, axis: str, case: str, *, method: str = OURS)
     return verdict
 
 
+def on_grid(predicate: Predicate, axis: str, values: Sequence[float]) -> Predicate:
+    """Ask a claim of the points that it was made about, where more were run."""
+    return lambda rows: predicate(
+        rows if "axis" not in rows else rows[(rows["axis"] != axis) | rows["value"].isin(values)]
+    )
+
+
 def joined(*predicates: Predicate) -> Predicate:
     """Require several claims at once."""
     return lambda rows: every([predicate(rows) for predicate in predicates])

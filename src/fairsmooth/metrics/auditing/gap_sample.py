@@ -21,7 +21,7 @@ class GapSample:
     groups : tuple
         The group of every drawn row.
     scores : tuple of float
-        The overall score, rounded to two digits.
+        The overall score, rounded to four digits.
     gaps : tuple of float
         How far it is from the score of the row's own group's classifier. The largest gap of
         every group is among them.
@@ -48,5 +48,5 @@ def gap_sample(scored: ScoredRows, *, random_state: int) -> GapSample | None:
         chosen = np.unique(np.append(drawn, members[np.argmax(gaps[members])]))
         rows += chosen.tolist()
         groups += [group] * len(chosen)
-    rounded = np.round(scored.scores[rows], 2)
+    rounded = np.round(scored.scores[rows], 4)
     return GapSample(tuple(groups), tuple(rounded.tolist()), tuple(gaps[rows].tolist()))

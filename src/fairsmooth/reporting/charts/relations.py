@@ -109,12 +109,14 @@ def front(rows: Rows, *, gap: str, limit: float | None) -> dict[str, Any]:
     shown = [row for row in rows if row["kind"] != "other trial"] or list(rows)
     ends = [min(r["accuracy_low"] for r in shown), max(r["accuracy_high"] for r in shown)]
     axis = alt.Axis(format="~%", **_GRID)
-    y = alt.Y("accuracy:Q", title="accuracy", axis=axis, scale=alt.Scale(domain=ends, nice=True))
+    framed = alt.Scale(domain=ends, nice=True, zero=False)
+    y = alt.Y("accuracy:Q", title="accuracy", axis=axis, scale=framed)
     right = 1.1 * max([r["gap"] for r in shown] + ([] if limit is None else [limit]))
-    x = alt.X("gap:Q", title=gap, axis=alt.Axis(**_GRID), scale=alt.Scale(domain=[0, right]))
+    width = alt.Scale(domain=[0, right])
+    x = alt.X("gap:Q", title=gap, axis=alt.Axis(**_GRID), scale=width)
     scale = {"domain": kinds}
     colour = alt.Color(
-        "kind:N", sort=None, title=None, legend=alt.Legend(orient="bottom", columns=2),
+        "kind:N", sort=None, title=None, legend=alt.Legend(orient="bottom", columns=2, symbolOpacity=1),
         scale=alt.Scale(range=[look[kind][0] for kind in kinds], **scale),
     )  # fmt: skip
     shape = alt.Shape(
@@ -124,11 +126,12 @@ def front(rows: Rows, *, gap: str, limit: float | None) -> dict[str, Any]:
     base = alt.Chart(data(rows)).encode(color=colour)
     tips = ["name:N", "kind:N", alt.Tooltip("accuracy:Q", format=".4f")]
     tips.append(alt.Tooltip("gap:Q", format=".4f"))
+    # Every layer states the frame: one that does not would stretch it to zero.
+    low = alt.Y("accuracy_low:Q", title="accuracy", axis=axis, scale=framed)
+    left = alt.X("gap_low:Q", title=gap, scale=width)
     layers = [
-        base.mark_rule(opacity=0.35, clip=True).encode(
-            x=x, y="accuracy_low:Q", y2="accuracy_high:Q"
-        ),
-        base.mark_rule(opacity=0.35, clip=True).encode(y=y, x="gap_low:Q", x2="gap_high:Q"),
+        base.mark_rule(opacity=0.35, clip=True).encode(x=x, y=low, y2="accuracy_high:Q"),
+        base.mark_rule(opacity=0.35, clip=True).encode(y=y, x=left, x2="gap_high:Q"),
         base.mark_point(filled=True, size=60, opacity=1, clip=True).encode(
             x=x, y=y, shape=shape, tooltip=tips
         ),

@@ -2,7 +2,14 @@ import pandas as pd
 import pytest
 
 from fairsmooth.experiments import FAILS, HOLDS, SAME, UNKNOWN
-from fairsmooth.experiments.claims.curves import best_inside, joined, moves, steadier, worse_at
+from fairsmooth.experiments.claims.curves import (
+    best_inside,
+    joined,
+    moves,
+    on_grid,
+    steadier,
+    worse_at,
+)
 from fairsmooth.experiments.claims.draws import error_below, slower_than_exact
 
 CASE = "adult-sex"
@@ -83,6 +90,14 @@ def test_steadier_compares_ranges_over_all_points(ours, outcome):
     # A range over two of three points is no range over three.
     longer = pd.concat([curve({0.1: 0.80, 0.5: 0.8, 0.9: ours}, axis="group_ratio"), theirs])
     assert claim(longer).outcome == UNKNOWN
+
+
+def test_a_claim_is_asked_of_its_own_grid():
+    rows = curve({0.01: 0.7, 0.25: 0.85, 1.5: 0.8}, axis="alpha")
+    falls = moves("accuracy", "alpha", CASE, "falls")
+    assert falls(rows).outcome == FAILS
+    assert on_grid(falls, "alpha", (0.25, 1.5))(rows).outcome == HOLDS
+    assert on_grid(falls, "sigma", ())(rows).outcome == FAILS
 
 
 def test_claims_on_sampling():
