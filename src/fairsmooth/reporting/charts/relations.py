@@ -116,7 +116,8 @@ def front(rows: Rows, *, gap: str, limit: float | None) -> dict[str, Any]:
     x = alt.X("gap:Q", title=gap, axis=alt.Axis(**_GRID), scale=width)
     scale = {"domain": kinds}
     colour = alt.Color(
-        "kind:N", sort=None, title=None, legend=alt.Legend(orient="bottom", columns=2, symbolOpacity=1),
+        "kind:N", sort=None, title=None,
+        legend=alt.Legend(orient="bottom", columns=2, symbolOpacity=1),
         scale=alt.Scale(range=[look[kind][0] for kind in kinds], **scale),
     )  # fmt: skip
     shape = alt.Shape(
