@@ -35,5 +35,5 @@ def test_a_file_has_no_name(monkeypatch, tmp_path):
 
 
 def test_too_little_space_is_told():
-    with pytest.raises(InputError, match="Expected .* GiB of space in .* set TMPDIR"):
+    with pytest.raises(InputError, match=r"Expected .* GiB of space in .* set TMPDIR"):
         code_file.require_space(2**60)
