@@ -97,7 +97,8 @@ def _printed_accuracy(case: str) -> float | None:
 
 
 def _better(answered: Answered, tables: Tables) -> Iterator[str]:
-    better, worse = [], []
+    better: list[str] = []
+    worse: list[str] = []
     for experiment, _ in answered:
         if not experiment.printed or experiment.kind != "fit" or experiment.name == "table2":
             continue

@@ -1,5 +1,7 @@
 """Whether some reading of the paper's training meets the rows that it prints."""
 
+from typing import Any
+
 import pandas as pd
 
 from fairsmooth.experiments.claims.claim import Predicate
@@ -22,7 +24,9 @@ def some_reading_meets(printed: str) -> Predicate:
         own = own[own[MAIN_METRICS[0]].notna()] if MAIN_METRICS[0] in own else own.iloc[:0]
         if own.empty:
             return Verdict(UNKNOWN, f"{case}: no rows")
-        away = pd.concat([_away(own, wanted.xs(case), prefix) for prefix in KINDS.values()])
+        parts: list[pd.DataFrame] = []
+        parts += [_away(own, wanted.xs(case), prefix) for prefix in KINDS.values()]
+        away = pd.concat(parts)
         furthest = away.max(axis=1).min()
         evidence = f"{case}: the nearest is off by {max(0.0, furthest):.3f} in a figure"
         return Verdict(HOLDS if furthest <= 0.0 else FAILS, evidence)
@@ -33,7 +37,7 @@ def some_reading_meets(printed: str) -> Predicate:
     return verdict
 
 
-def _away(rows: pd.DataFrame, wanted: "pd.Series[float]", prefix: str) -> pd.DataFrame:
+def _away(rows: pd.DataFrame, wanted: Any, prefix: str) -> pd.DataFrame:
     """Return by how much each figure is further off than margin and rounding grant."""
     names = [MAIN_METRICS[0], *(f"{prefix}{name}" for name in MAIN_METRICS[1:])]
     means = rows.fillna({"value": -1.0}).groupby(["method", "value"])[names].mean()
