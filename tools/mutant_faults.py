@@ -204,8 +204,8 @@ FAULTS = (
     Fault(
         "hold-out-takes-the-last-row",
         SPLITS,
-        "min(len(rows) - 1, whole(",
-        "min(len(rows), whole(",
+        "min(totals[cell] - 1, whole(",
+        "min(totals[cell], whole(",
         ("tests/unit/data/test_splits.py", "tests/unit/training/test_fit.py"),
     ),
     Fault(

@@ -76,7 +76,7 @@ def test_the_same_table_in_any_form_gives_the_same_file_and_scores(tmp_path):
         fitted = TableModel.fit(table, classifier=chosen, **roles)
         fitted.save(tmp_path / name)
         digests[name] = file_digest(tmp_path / name)
-        scores[name] = fitted.predict(table)["probability"].tolist()
+        scores[name] = [float(score) for score in fitted.predict(table)["probability"].to_numpy()]
     assert len(digests) == 7
     assert set(digests.values()) == {digests["a.csv"]}, digests
     assert all(found == scores["a.csv"] for found in scores.values())

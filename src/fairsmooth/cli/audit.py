@@ -1,15 +1,13 @@
 """``fairsmooth audit``: measured fairness, of a model beside its certificate or of any system."""
 
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from fairsmooth.cli.audit_outcome import Audited, Outcome
 from fairsmooth.cli.by_parts import audit_by_parts, wants_parts
-from fairsmooth.cli.gate import KEPT, Measured, gate
 from fairsmooth.cli.limits import (
     MaxDp,
     MaxEo,
@@ -38,10 +36,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from fairsmooth.data.files.stored import StoredTable
-    from fairsmooth.guarantees import Limits
-    from fairsmooth.metrics import Audit, BiasAudit
     from fairsmooth.tables import TableModel
-    from fairsmooth.tables.auditing import AuditedRows
     from fairsmooth.tables.decided import DecidedRows
 
 NAME = "audit"
@@ -99,7 +94,7 @@ def command(
     asked = (max_dp, max_eo, min_ratio) != (None, None, None)
     limits = limits_of(max_dp, max_eo, min_ratio, 0.95) if asked else None
     title = f"Audit of {scores if path is None else path.name} on {table_path.name}"
-    outcome = _Outcome(path, table_path, limits, report, csv, title, began, json_output)
+    outcome = Outcome(path, table_path, limits, report, csv, title, began, json_output)
     if wants_parts(table_path, parts, jobs=jobs, scheduler=scheduler, asked=parts is not None):
         options = {"unknown": unknown, "strict": strict}
         outcome.finish(_of_parts(path, table_path, parts, standard, options, jobs, scheduler))
@@ -129,60 +124,6 @@ def command(
     outcome.finish(done, notes)
 
 
-@dataclass(frozen=True)
-class _Done:
-    audit: "Audit"
-    notes: list[str]
-    provenance: dict[str, Any]
-    model: "TableModel | None" = None
-    standard: "BiasAudit | None" = None
-    rows: "AuditedRows | None" = None
-    digest: str | None = None
-
-
-@dataclass(frozen=True)
-class _Outcome:
-    """What becomes of an audit: compared, written, printed."""
-
-    path: Path | None
-    table_path: Path
-    limits: "Limits | None"
-    report: Path | None
-    csv: Path | None
-    title: str
-    began: float
-    json_output: bool
-
-    def finish(self, done: _Done, notes: Sequence[str] = ()) -> None:
-        """Say it all; the exit code is 1 if a limit is broken."""
-        from fairsmooth.cli.output import print_notes
-
-        measured = [] if self.limits is None else gate(done.audit, self.limits)
-        print_notes([*notes, *done.notes])
-        if self.report is not None:
-            from fairsmooth.cli.pages import write_page
-
-            write_page(self.report, self._page(done))
-        _write_standard(done, self.csv)
-        _print(done, measured, time.perf_counter() - self.began, self.json_output)
-        if not all(one.holds for one in measured):
-            raise typer.Exit(1)
-
-    def _page(self, done: _Done) -> str:
-        from fairsmooth.cli.pages import ModelPage, system_subject
-        from fairsmooth.reporting.report import render_report
-
-        more: dict[str, Any] = {"notes": done.notes, "standard": done.standard}
-        name = self.table_path.name
-        if done.model is None or self.path is None:
-            subject = system_subject(done.provenance, name)
-            return render_report(self.title, None, done.audit, subject=subject, **more)
-        about = ModelPage(
-            done.model, self.path, done.audit, done.rows, done.digest, table_file=name
-        )
-        return about.render(self.title, **more)
-
-
 def _of_parts(
     path: Path | None,
     table: Path,
@@ -191,7 +132,7 @@ def _of_parts(
     options: dict[str, Any],
     jobs: int,
     scheduler: str | None,
-) -> _Done:
+) -> Audited:
     assert parts is not None  # or there would be none
     if path is None or standard is not None:
         raise InputError(
@@ -201,7 +142,7 @@ def _of_parts(
     model, found, notes = audit_by_parts(
         path, table, parts, options, jobs=jobs, scheduler=scheduler
     )
-    return _Done(found, notes, model.describe(), model)
+    return Audited(found, notes, model.describe(), model)
 
 
 def _of_a_model(
@@ -212,7 +153,7 @@ def _of_a_model(
     *,
     unknown: str | None,
     strict: bool,
-) -> _Done:
+) -> Audited:
     from fairsmooth.data.files.stored import StoredTable
     from fairsmooth.data.frames import table_digest
     from fairsmooth.tables.any_system import standard_table
@@ -232,7 +173,7 @@ def _of_a_model(
     stored = isinstance(table, StoredTable)
     about: dict[str, Any] = {"rows": None if stored else audited}
     about["digest"] = table.digest() if isinstance(table, StoredTable) else table_digest(table)
-    return _Done(result, notes, model.describe(), model, asked, **about)
+    return Audited(result, notes, model.describe(), model, asked, **about)
 
 
 def _why_whole(model: "TableModel | None", standard: str | None) -> str | None:
@@ -248,13 +189,13 @@ def _why_whole(model: "TableModel | None", standard: str | None) -> str | None:
 
 def _of_a_column(
     rows: "DecidedRows", facts: dict[str, Any], standard: str | None, *, strict: bool
-) -> _Done:
+) -> Audited:
     from fairsmooth.tables.any_system import audit_system, describe_system, standard_table
 
     found = audit_system(rows, strict=strict)
     asked = None if standard is None else standard_table(standard, rows, by_scores=True)
     notes = [*rows.notes, *found.notes]
-    return _Done(found.audit, notes, describe_system(rows, facts), standard=asked)
+    return Audited(found.audit, notes, describe_system(rows, facts), standard=asked)
 
 
 def _require_targets(
@@ -273,32 +214,3 @@ def _require_targets(
         require_target(report, inputs=inputs)
     if csv is not None:
         require_target(csv, inputs=inputs, others=[] if report is None else [report])
-
-
-def _write_standard(done: _Done, csv: Path | None) -> None:
-    from fairsmooth._atomic import write_bytes
-    from fairsmooth.cli.output import say
-
-    if csv is not None and done.standard is not None:
-        write_bytes(csv, done.standard.to_csv().encode())
-        say(f"Wrote {csv}.")
-
-
-def _print(done: _Done, measured: list[Measured], seconds: float, json_output: bool) -> None:
-    from fairsmooth.cli.audited import limits_dict, print_audited
-    from fairsmooth.cli.output import print_json, say
-
-    if json_output:
-        document = {**done.audit.to_dict(), "seconds": seconds, "provenance": done.provenance}
-        if done.standard is not None:
-            document["standard"] = done.standard.to_dict()
-        if measured:
-            document["limits"] = limits_dict(measured)
-        print_json(document)
-    else:
-        print_audited(done.model, done.provenance, done.audit, done.standard)
-    broken = [one for one in measured if not one.holds]
-    for one in broken:
-        say(str(one))
-    if measured and not broken:
-        say(KEPT)

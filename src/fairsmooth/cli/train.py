@@ -155,16 +155,9 @@ def command(
     from fairsmooth.estimator import FairSmoothClassifier
 
     classifier = FairSmoothClassifier(
-        widths,
-        link=link,
-        sigma=sigma,
-        alpha=alpha,
-        **fairness,
-        group_weights=group_weights,
-        threshold=decided_above,
-        random_state=seed,
-        max_iter=max_iter,
-    )
+        widths, link=link, sigma=sigma, alpha=alpha, **fairness, group_weights=group_weights,
+        threshold=decided_above, random_state=seed, max_iter=max_iter,
+    )  # fmt: skip
     roles = roles_of(
         label, sensitive, positive, drop, ids, include_sensitive=include_sensitive, unknown=unknown
     )

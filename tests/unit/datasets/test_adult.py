@@ -100,7 +100,10 @@ def test_groups():
 @pytest.mark.parametrize(
     ("arguments", "match"),
     [
-        ({"encoding": "onehot"}, "encoding to be one of 'binned', 'aif360', 'raw', got"),
+        (
+            {"encoding": "onehot"},
+            "encoding to be one of 'binned', 'aif360', 'aif360-blind', 'raw', got",
+        ),
         ({"sensitive": "age"}, "sensitive to be one of 'sex', 'race', got sensitive='age'"),
         ({"sensitive": []}, r"one or more different sensitive columns, got \[\]"),
         ({"sensitive": ["sex", "sex"]}, "one or more different sensitive columns"),

@@ -35,6 +35,10 @@ def score_records(scored: ScoredRows, *, confidence: float) -> Iterator[Record]:
     ranking = scored.scores if scored.ranking is None else scored.ranking
     if scored.y is None or ranking is None:
         return
+    if scored.certificate is not None:
+        # Smooth scores are known to about 1e-9: rows that are equal shall tie, whatever other rows
+        # they were scored with and on whatever machine.
+        ranking = np.round(ranking, 12)
     tail = (1.0 - confidence) / 2.0
     masks = [scored.groups.codes == code for code in range(len(scored.groups.labels))]
     for group, rows in zip(
