@@ -8,6 +8,7 @@ import ast
 import hashlib
 import json
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import cache, partial
 from importlib.metadata import version
 from pathlib import Path
@@ -23,6 +24,7 @@ ROOT = Path(fairsmooth.__file__).parent
 _BEGINS = {"choice": "fit", "fit": "fit", "draws": "draws", "ceiling": "ceiling"}
 _LIBRARIES = ("numpy", "scipy", "scikit-learn", "torch")
 _DIGITS = 16
+_TRIES = 9
 
 
 def code_digest(job: Job, method: Method | None = None) -> str:
@@ -84,7 +86,7 @@ def essence(source: str) -> str:
     'x = 1  # kept'
     """
     lines = source.splitlines()
-    for node in ast.walk(ast.parse(source)):
+    for node in ast.walk(_parsed(source)):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             for told in filter(_is_text, node.body[:1]):
                 for line in range(told.lineno - 1, told.end_lineno or told.lineno):
@@ -101,7 +103,15 @@ def _is_text(node: ast.stmt) -> bool:
 def _tree(name: str) -> ast.Module:
     file = _file(name)
     assert file is not None
-    return ast.parse(file.read_text(encoding="utf-8"))
+    return _parsed(file.read_text(encoding="utf-8"))
+
+
+def _parsed(source: str) -> ast.Module:
+    """Parse; CPython 3.11 miscounts its own depth where two threads do so at the same time."""
+    for _ in range(_TRIES - 1):
+        with suppress(SystemError):
+            return ast.parse(source)
+    return ast.parse(source)
 
 
 def _file(name: str) -> Path | None:
