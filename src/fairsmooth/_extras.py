@@ -28,6 +28,7 @@ EXTRAS = {
     "threadpoolctl": "train",
     "torch": "train",
     "vl_convert": "report",
+    "yaml": "report",
 }
 
 

@@ -191,7 +191,7 @@ def test_every_package_beyond_the_base_has_its_extra():
     from pathlib import Path
 
     project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
-    distributions = {"sklearn": "scikit-learn", "vl_convert": "vl-convert-python"}
+    distributions = {"sklearn": "scikit-learn", "vl_convert": "vl-convert-python", "yaml": "pyyaml"}
     for package, extra in _extras.EXTRAS.items():
         listed = " ".join(project["optional-dependencies"][extra])
         assert distributions.get(package, package) in listed
