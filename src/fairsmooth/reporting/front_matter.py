@@ -7,7 +7,7 @@ from typing import Any
 import yaml
 
 
-class _Dumper(yaml.SafeDumper):
+class _Dumper(yaml.SafeDumper):  # type: ignore[misc]
     """Plain data only; a text with line breaks stays on one line, so it cannot end the block."""
 
 
