@@ -99,11 +99,12 @@ class _Work:
 
     def chunks(self, update: Any, *, with_reasons: bool) -> "Iterator[pd.DataFrame]":
         from fairsmooth.data.files import read_chunks
-        from fairsmooth.tables.scoring import REASON, with_reason_column
+        from fairsmooth.tables.scoring import REASON, rows_at_once, with_reason_column
 
         first_row = 0
-        text = self.model.text_columns
-        for chunk in read_chunks(self.data, text=text, **self.reading):
+        how = {"text": self.model.text_columns, **self.reading}
+        how["chunk_rows"] = rows_at_once(len(self.model.classifier.groups_))
+        for chunk in read_chunks(self.data, **how):
             scored = self.model.predict(chunk, first_row=first_row, **self.options)
             if REASON in scored and not with_reasons:
                 raise _Reasons

@@ -18,9 +18,8 @@ from fairsmooth.metrics.auditing.in_parts import ScoredPart
 from fairsmooth.metrics.own import Distances
 from fairsmooth.tables.model import TableModel
 from fairsmooth.tables.part_folder import PartJob
-from fairsmooth.tables.scoring import with_reason_column
+from fairsmooth.tables.scoring import rows_at_once, with_reason_column
 
-_ROWS = 50_000
 _SUMS = ("n_rows", "total", "squares", "largest")
 
 
@@ -111,7 +110,7 @@ def _chunks(job: PartJob, model: TableModel) -> Iterator[pd.DataFrame]:
     table = StoredTable(source, model.text_columns)
     if not len(table):
         yield table.frame(table.columns)
-    yield from table.chunks(rows=_ROWS)
+    yield from table.chunks(rows=rows_at_once(len(model.classifier.groups_)))
 
 
 def _with_texts(scored: pd.DataFrame) -> pd.DataFrame:

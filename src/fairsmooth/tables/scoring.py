@@ -18,7 +18,20 @@ if TYPE_CHECKING:
 
 Reasons = NDArray[np.object_]
 REASON = "reason"
+# Rows and ends of intervals at once: memory shall not grow with rows times groups.
+_MOST_ROWS, _MOST_ENDS = 50_000, 2_000_000
 _DTYPES = {bool: "boolean", int: "Int64", float: "Float64"}
+
+
+def rows_at_once(n_groups: int) -> int:
+    """Return how many rows to score together, so that their intervals take some 16 MB.
+
+    Examples
+    --------
+    >>> rows_at_once(2), rows_at_once(200)
+    (50000, 5000)
+    """
+    return max(1, min(_MOST_ROWS, _MOST_ENDS // (2 * n_groups)))
 
 
 @dataclass(frozen=True)
