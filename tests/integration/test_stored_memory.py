@@ -33,6 +33,8 @@ print(*peaks)
 """
 # Bytes of a row more, at most: label, group, place and codes; texts and numbers are 400.
 MOST = 200
+# Allocators that keep nothing back: what is measured is then what is held.
+ALLOCATORS = {"ARROW_DEFAULT_MEMORY_POOL": "system", "MALLOC_ARENA_MAX": "1"}
 
 
 def write(folder, n_rows):
@@ -56,7 +58,7 @@ def grown(how, *folders):
     source = str(Path(fairsmooth.__file__).parents[1])
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM, how, *map(str, folders)],
-        env={**os.environ, "PYTHONPATH": source, "OMP_NUM_THREADS": "1"},
+        env={**os.environ, **ALLOCATORS, "PYTHONPATH": source, "OMP_NUM_THREADS": "1"},
         stdout=subprocess.PIPE,
         check=True,
         text=True,
