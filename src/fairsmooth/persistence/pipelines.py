@@ -34,6 +34,8 @@ _LEFT_OUT = ("_metadata_request", "memory")
 _NAME = re.compile(r"_?[a-z][a-z0-9_]*")
 _KINDS = "biufUO"
 _DEEPEST = 40
+# Bytes of one array: a few characters of a file must not ask for all memory.
+_LARGEST = 2**28
 
 
 def plain_pipeline(pipeline: Any) -> dict[str, Any]:
@@ -47,7 +49,22 @@ def plain_pipeline(pipeline: Any) -> dict[str, Any]:
 
 
 def rebuilt_pipeline(plain: Mapping[str, Any], classifier: Any) -> Any:
-    """Return a fitted pipeline that ends in a classifier, from :func:`plain_pipeline`."""
+    """Return a fitted pipeline that ends in a classifier, from :func:`plain_pipeline`.
+
+    Raises
+    ------
+    InputError
+        If anything is absent, of the wrong type, too large or inconsistent.
+    """
+    try:
+        return _rebuilt(plain, classifier)
+    except InputError:
+        raise
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
+        raise InputError(f"Expected the steps of a pipeline, got damaged ones: {error}") from error
+
+
+def _rebuilt(plain: Mapping[str, Any], classifier: Any) -> Any:
     import sklearn
     from sklearn.pipeline import Pipeline
 
@@ -154,7 +171,10 @@ def _array(plain: Mapping[str, Any], depth: int) -> Any:
     single = bool | int | float | str | np.generic
     if not all(entry is None or isinstance(entry, single) for entry in entries):
         raise InputError("Expected single values in an array, got others.")
-    array = np.empty(len(entries), dtype=_dtype(plain["dtype"]))
+    dtype = _dtype(plain["dtype"])
+    if len(entries) * dtype.itemsize > _LARGEST:
+        raise InputError(f"Expected arrays of at most {_LARGEST} bytes, got a larger one.")
+    array = np.empty(len(entries), dtype=dtype)
     array[:] = entries
     array = array.reshape([int(size) for size in plain["shape"]])
     return array[()] if plain["scalar"] else array
@@ -170,6 +190,6 @@ def _object(name: str, state: Mapping[str, Any], depth: int) -> Any:
     vars(made).update({key: _value(part, depth + 1) for key, part in state.items()})
     if name == "Pipeline":
         made.memory = None
-    if name == "FunctionTransformer" and (made.func is not None or made.inverse_func is not None):
+    if any(vars(made).get(key) is not None for key in ("func", "inverse_func")):
         raise InputError("Expected a step without a function, got one with a function.")
     return made

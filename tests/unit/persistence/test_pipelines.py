@@ -223,6 +223,39 @@ def test_nothing_but_data_is_read(plain, told):
         _value(plain, 0)
 
 
+ONE = {"array": [1.0], "dtype": "<f8", "shape": [1], "scalar": False}
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {**ONE, "dtype": "rubbish"},
+        {**ONE, "shape": [3]},
+        {**ONE, "shape": ["a"]},
+        {**ONE, "array": ["x"]},
+        {**ONE, "array": [10**400]},
+        {"dict": [[[1], 2]]},
+        {"dict": [1]},
+    ],
+)
+def test_damaged_steps_are_refused(value):
+    step = ["scale", {"object": "StandardScaler", "state": {"mean_": value}}]
+    plain = {"library": sklearn.__version__, "steps": [step], "last": "model"}
+    with pytest.raises(InputError, match="Expected the steps of a pipeline, got damaged ones"):
+        rebuilt_pipeline(plain, None)
+
+
+@pytest.mark.parametrize("plain", [[1], {}, {"library": 3, "steps": [], "last": "model"}])
+def test_what_is_no_pipeline_is_refused(plain):
+    with pytest.raises(InputError, match="got damaged ones"):
+        rebuilt_pipeline(plain, None)
+
+
+def test_a_short_file_cannot_ask_for_all_memory():
+    with pytest.raises(InputError, match="arrays of at most 268435456 bytes, got a larger one"):
+        _value({**ONE, "array": ["x"], "dtype": "<U200000000"}, 0)
+
+
 def test_values_that_json_lacks_come_back():
     nested = plain_pipeline(
         make_pipeline(SimpleImputer(fill_value=np.float32(0.5)), FairSmoothClassifier())
