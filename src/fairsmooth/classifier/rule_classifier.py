@@ -149,12 +149,7 @@ class RuleClassifier(RuleHolder, GroupClassifier):
     def _checked(self, X: Any) -> Any:
         check_is_fitted(self)
         if isinstance(X, CodedRows):
-            if list(X.names) != list(getattr(self, "feature_names_in_", [])):
-                raise InputError(
-                    f"Expected coded columns with the {self.n_features_in_} features of the "
-                    f"model, got {len(X.names)} features or others. Encode them by its encoder."
-                )
-            return X
+            return self._own_columns(X)
         if issparse(X):
             options: Any = {"accept_sparse": "csr", "dtype": np.float64, "reset": False}
             return SparseRows(validate_data(self, X, **options))

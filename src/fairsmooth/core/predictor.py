@@ -65,12 +65,7 @@ class Predictor(RuleHolder):
 
     def _checked(self, X: Any) -> Floats | Rows:
         if isinstance(X, CodedRows):
-            if list(X.names) != list(getattr(self, "feature_names_in_", [])):
-                raise InputError(
-                    f"Expected coded columns with the {self.n_features_in_} features of the "
-                    f"model, got {len(X.names)} features or others. Encode them by its encoder."
-                )
-            return X
+            return self._own_columns(X)
         rows = np.array(X, dtype=np.float64, order="C")
         if rows.ndim != 2 or rows.shape[1] != self.n_features_in_ or not np.isfinite(rows).all():
             raise InputError(

@@ -10,7 +10,7 @@ from fairsmooth.core.calibration import Calibration
 from fairsmooth.core.certificate import Certificate
 from fairsmooth.core.explanation import Explanation, explain
 from fairsmooth.core.network import Network
-from fairsmooth.core.rows import Rows
+from fairsmooth.core.rows import CodedRows, Rows
 from fairsmooth.core.rule import FittedRule
 from fairsmooth.exceptions import InputError
 
@@ -24,6 +24,17 @@ class RuleHolder:
     rule_: FittedRule
     # Returns rows that the rule can score, or refuses them; a method of whoever inherits.
     _checked: Callable[[Any], Any]
+
+    n_features_in_: int
+
+    def _own_columns(self, rows: CodedRows) -> CodedRows:
+        """Return rows whose coded columns are those that the rule was fitted to."""
+        if list(rows.names) != list(getattr(self, "feature_names_in_", [])):
+            raise InputError(
+                f"Expected coded columns with the {self.n_features_in_} features of the "
+                f"model, got {len(rows.names)} features or others. Encode them by its encoder."
+            )
+        return rows
 
     @property
     def group_parameters_(self) -> Floats:

@@ -95,11 +95,14 @@ def provenance_of(
     held_out: int,
     seed: int,
     test_size: float,
-    digest: str,
-    notes: Sequence[str],
-    ids: pd.DataFrame,
+    digest: str | None = None,
+    notes: Sequence[str] = (),
+    ids: pd.DataFrame = pd.DataFrame(),  # noqa: B008 - never changed
 ) -> Provenance:
-    """Return where a model of a table comes from; ``ids`` are those of the training rows."""
+    """Return where a model of a table comes from; ``ids`` are those of the training rows.
+
+    Where nobody has the whole table there is no digest of it, nor of its ids.
+    """
     return Provenance(
         label=roles.label,
         negative=plain_value(values[0]),
@@ -117,5 +120,5 @@ def provenance_of(
         versions=library_versions(),
         date=today(),
         notes=tuple(notes),
-        id_digests=id_digests(ids, digest=digest) if roles.ids else {},
+        id_digests=id_digests(ids, digest=digest) if roles.ids and digest is not None else {},
     )

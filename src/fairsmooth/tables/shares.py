@@ -37,9 +37,10 @@ from fairsmooth.data.splits import hold_out
 from fairsmooth.estimator import FairSmoothClassifier
 from fairsmooth.exceptions import InputError
 from fairsmooth.tables.columns import NUMERIC
+from fairsmooth.tables.fitted import provenance_of
 from fairsmooth.tables.fitting import Step
 from fairsmooth.tables.model import TableModel
-from fairsmooth.tables.provenance import Provenance, library_versions, plain_value, today
+from fairsmooth.tables.provenance import Provenance
 from fairsmooth.tables.scoring import refuse_reasons
 from fairsmooth.tables.shared_audit import HeldOut, audit_counts, audit_gathered
 from fairsmooth.tables.stored_coding import StoredCodes
@@ -245,21 +246,8 @@ def _provenance(
     test_size: float,
 ) -> Provenance:
     n_train, n_test = (int(count) for count in share.ranks.sum([len(train), len(test)]))
-    roles, (negative, positive) = share.roles, share.values
-    return Provenance(
-        label=roles.label,
-        negative=plain_value(negative),
-        positive=plain_value(positive),
-        sensitive=roles.sensitive,
-        ids=tuple(dict.fromkeys(roles.ids)),
-        drop=tuple(dict.fromkeys(roles.drop)),
-        include_sensitive=roles.include_sensitive,
-        rows=n_train,
-        held_out=n_test,
-        seed=seed,
-        test_size=test_size,
-        versions=library_versions(),
-        date=today(),
+    return provenance_of(
+        share.roles, share.values, rows=n_train, held_out=n_test, seed=seed, test_size=test_size
     )
 
 

@@ -1,7 +1,8 @@
 """Table 1: accuracy and gaps with sex as the protected attribute."""
 
+from fairsmooth.experiments.claims.abstract import fairer_than_without
 from fairsmooth.experiments.claims.claim import Claim
-from fairsmooth.experiments.claims.comparisons import best_in_all, best_in_most, better_in_all
+from fairsmooth.experiments.claims.comparisons import best_in_all, best_in_most
 from fairsmooth.experiments.claims.gains import average_gain
 from fairsmooth.experiments.declaration import ALL, MAIN_METRICS, Experiment
 
@@ -62,13 +63,7 @@ EXPERIMENTS = (
                 "The equalized odds gap is 49.1 % smaller on average.",
                 average_gain("equalized_odds_sum", 0.491, CASES),
             ),
-            Claim(
-                "fairer than without",
-                "The abstract: training with smoothing and tie makes the classifier fair. Both "
-                "gaps are smaller than those of the unconstrained control, on both datasets.",
-                better_in_all("unconstrained", CASES, MAIN_METRICS[1:]),
-                printed=False,
-            ),
+            fairer_than_without(CASES),
         ),
         note="The paper says neither how rows were split nor what the percentages are relative to. "
         "Here: random splits of 70 and 30 %, and gains relative to the larger of two values.",
