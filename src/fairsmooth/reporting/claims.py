@@ -12,8 +12,7 @@ from fairsmooth.experiments import (
     Verdict,
     read_printed,
 )
-
-PRINTED = "printed"
+from fairsmooth.reporting.reproduction_words import PRINTED
 
 
 @dataclass(frozen=True)

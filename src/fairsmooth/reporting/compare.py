@@ -5,12 +5,9 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from fairsmooth.datasets import entry
 from fairsmooth.experiments import (
     ENCODINGS,
     HOLDS,
-    PUBLISHED,
-    TUNED,
     Experiment,
     estimate,
     in_order,
@@ -21,31 +18,15 @@ from fairsmooth.experiments import (
     sign_of,
     standard_error,
 )
+from fairsmooth.reporting.reproduction_words import (
+    PRINTED,
+    TRACKS,
+    case_name,
+    columns_name,
+    measure_name,
+)
 from fairsmooth.reporting.tables import Cell, Table
 
-METRICS = {
-    "accuracy": "accuracy",
-    "demographic_parity": "ΔDP",
-    "equalized_odds_sum": "ΔEO",
-    "mean_distance": "mean distance",
-    "max_distance": "largest distance",
-    "epsilon": "certificate",
-    "epsilon_tight": "tight",
-    "measured_gap": "measured",
-    "fair_ceiling": "ceiling at printed gaps",
-    "told_ceiling": "ceiling, told the group",
-    "told_fair_ceiling": "ceiling at printed gaps, told the group",
-    "largest_error": "largest error",
-    "mean_error": "mean error",
-    "decisions_changed": "decisions changed",
-    "draw_seconds": "seconds",
-    "slowdown": "times exact",
-}
-PRINTED = "printed"
-TRACKS = {
-    PUBLISHED: ", every method as published: its authors' algorithm and constants",
-    TUNED: ", every method tuned: the best of equally many candidates",
-}
 _MARKS = {
     "": "",
     "≈": "within a hundredth of one of our means, rounding granted",
@@ -71,23 +52,6 @@ def comparison_tables(experiment: Experiment, rows: pd.DataFrame) -> list[Table]
     ]
 
 
-def case_name(case: str) -> str:
-    """Return a case as one reads it.
-
-    Examples
-    --------
-    >>> case_name("compas-race")
-    'COMPAS, race'
-    """
-    dataset, sensitive = case.split("-", 1)
-    return f"{entry(dataset).title}, {sensitive}"
-
-
-def metric_name(metric: str) -> str:
-    """Return a measure as one reads it."""
-    return METRICS.get(metric, metric.replace("_", " "))
-
-
 def _case_table(
     experiment: Experiment, case: str, track: str, rows: pd.DataFrame, printed: pd.DataFrame
 ) -> Table:
@@ -100,7 +64,7 @@ def _case_table(
             columns.append(_printed_column(theirs, ours, metric, methods))
         columns += [_our_column(ours, encoding, metric, methods) for encoding in ENCODINGS]
     return Table(
-        title=case_name(case) + (TRACKS[track] if len(experiment.tracks) > 1 else ""),
+        title=case_name(case) + (f", {TRACKS[track]}" if len(experiment.tracks) > 1 else ""),
         columns=("method", *_sub_columns(experiment, theirs)),
         rows=tuple(zip(*columns, strict=True)),
         groups=(("", 1), *_groups(experiment, theirs)),
@@ -111,14 +75,14 @@ def _sub_columns(experiment: Experiment, printed: pd.DataFrame) -> list[str]:
     names: list[str] = []
     for metric in experiment.metrics:
         has = metric in printed and printed[metric].notna().any()
-        names += [*([PRINTED] if has else []), *ENCODINGS]
+        names += [*([PRINTED] if has else []), *map(columns_name, ENCODINGS)]
     return names
 
 
 def _groups(experiment: Experiment, printed: pd.DataFrame) -> list[tuple[str, int]]:
     return [
         (
-            metric_name(metric),
+            measure_name(metric),
             len(ENCODINGS) + int(metric in printed and bool(printed[metric].notna().any())),
         )
         for metric in experiment.metrics

@@ -18,7 +18,7 @@ from fairsmooth.experiments import (
     label_of,
     standard_error,
 )
-from fairsmooth.reporting.compare import case_name, metric_name
+from fairsmooth.reporting.reproduction_words import case_name, measure_name
 
 _STYLE: Any = {**STYLE, "font.size": 9.5}
 _AXES = {
@@ -64,7 +64,9 @@ def method_figure(rows: pd.DataFrame, cases: Sequence[str]) -> Figure:
         for line, case in zip(panels, cases, strict=True):
             for axes, metric in zip(line, MAIN_METRICS, strict=True):
                 _method_panel(axes, rows[rows["case"] == case], metric)
-                axes.set_title(f"{case_name(case)}: {metric_name(metric)}", loc="left", fontsize=10)
+                axes.set_title(
+                    f"{case_name(case)}: {measure_name(metric)}", loc="left", fontsize=10
+                )
         handles, labels = panels[0][0].get_legend_handles_labels()
         figure.legend(
             handles, labels, loc="outside lower center", ncols=5, frameon=False, fontsize=8.5
@@ -80,7 +82,7 @@ def parameter_figure(rows: pd.DataFrame, sweeps: Sequence[str]) -> Figure:
         for column, axis in enumerate(sweeps):
             chosen = rows[rows["axis"] == axis]
             for colour, metric in zip(COLOURS, MAIN_METRICS, strict=False):
-                _curve(panels[0][column], chosen, metric, label=metric_name(metric), colour=colour)
+                _curve(panels[0][column], chosen, metric, label=measure_name(metric), colour=colour)
             _curve(panels[1][column], chosen, "epsilon", label="certificate", colour=COLOURS[3])
             panels[1][column].set_xlabel(_AXES[axis])
             if axis in _LOGARITHMIC:

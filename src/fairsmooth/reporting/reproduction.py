@@ -1,8 +1,8 @@
-"""The page of a reproduction: ours beside printed, claims with verdicts, figures."""
+"""The page of a reproduction: an answer in a minute, a picture per table, claims, numbers."""
 
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -25,33 +25,54 @@ from fairsmooth.experiments import (
     rows_of,
     stale_jobs,
 )
-from fairsmooth.reporting.claims import PRINTED, ClaimAnswers, answer_claims
+from fairsmooth.reporting.claims import ClaimAnswers, answer_claims
 from fairsmooth.reporting.compare import comparison_tables
 from fairsmooth.reporting.experiment_figures import draw
 from fairsmooth.reporting.figures import as_svg
 from fairsmooth.reporting.minute import in_a_minute
 from fairsmooth.reporting.page import render
 from fairsmooth.reporting.readings_table import readings_table
+from fairsmooth.reporting.reproduction_words import (
+    case_name,
+    columns_name,
+    in_source_order,
+    source_name,
+)
 from fairsmooth.reporting.sweep_tables import ceiling_table, draws_table, tradeoff_table
+from fairsmooth.reporting.table_figures import table_figure
 from fairsmooth.reporting.tables import Table
+from fairsmooth.reporting.unfinished import unfinished
+from fairsmooth.reporting.verdict_groups import grouped, whose_claim
 
 
 @dataclass(frozen=True)
 class Section:
-    """One experiment as the page shows it."""
+    """One experiment as the page shows it.
+
+    Attributes
+    ----------
+    experiment : Experiment
+    tables : list of Table
+    picture : Markup or None
+        A table's, of all sources of columns together.
+    figures : dict of str to Markup
+        By source of columns.
+    claims : list of ClaimAnswers
+    failures : list of str
+    """
 
     experiment: Experiment
     tables: list[Table]
+    picture: Markup | None
     figures: dict[str, Markup]
     claims: list[ClaimAnswers]
     failures: list[str] = field(default_factory=list)
 
     @property
-    def sources(self) -> list[str]:
-        """What the claims were put to, in the order of the columns."""
-        asked = {source for answers in self.claims for source in answers.verdicts}
-        usual = [PRINTED, *ENCODINGS]
-        return [*usual, *sorted(asked - set(usual))] if asked & set(usual) else sorted(asked)
+    def title(self) -> str:
+        """Where it stands in the paper, and its name where that says more."""
+        place = self.experiment.paper or "Beyond the paper"
+        return place if self.experiment.kind == "fit" else f"{place}: {self.experiment.name}"
 
 
 def write_reproduction(
@@ -69,24 +90,35 @@ def write_reproduction(
     """
     tables = {each.name: rows_of(each, profile, store, selection) for each in experiments}
     sections = [_section(each, tables[each.name]) for each in experiments]
+    answered = [(section.experiment, section.claims) for section in sections]
+    groups = grouped(answered)
     summary = summarise(experiments, profile, store, selection=selection)
     summary["claims"] = count_outcomes(sections)
-    answered = [(section.experiment, section.claims) for section in sections]
+    summary["together"] = {group.title: len(group.claims) for group in groups if group.outcome}
     context = {
         "minute": in_a_minute(answered, tables),
+        "unfinished": unfinished(experiments, profile, store, selection),
         "sections": sections,
+        "groups": groups,
         "summary": summary,
+        "slowest": [_in_words(job) for job in summary["slowest"]],
         "profile": profile,
         "command": command,
         "version": fairsmooth.__version__,
     }
     figures = _atomic.ensure_folder(folder / "figures")
     for section in sections:
-        for encoding, figure in section.figures.items():
-            name = f"{section.experiment.name}-{encoding}.svg"
-            _atomic.write_bytes(figures / name, str(figure).encode())
+        drawn = {f"{section.experiment.name}-{name}": svg for name, svg in section.figures.items()}
+        if section.picture is not None:
+            drawn[section.experiment.name] = section.picture
+        for name, svg in drawn.items():
+            _atomic.write_bytes(figures / f"{name}.svg", str(svg).encode())
+    filters: dict[str, Callable[[Any], str]] = {
+        "source_name": source_name,
+        "columns_name": columns_name,
+    }
     for name in ("html", "md"):
-        page = render(f"reproduction.{name}", context)
+        page = render(f"reproduction.{name}", context, filters)
         _atomic.write_bytes(folder / f"index.{name}", page.encode())
     _write_rows(folder / "rows.parquet", list(tables.values()))
     _atomic.write_bytes(folder / "summary.json", (json.dumps(summary, indent=2) + "\n").encode())
@@ -131,13 +163,13 @@ def count_outcomes(sections: Sequence[Section]) -> dict[str, dict[str, int]]:
     counts: dict[str, Counter[str]] = {}
     for section in sections:
         for answers in section.claims:
-            if answers.claim.whose != PAPER:
+            if whose_claim(section.experiment, answers) != PAPER:
                 continue
             for source, verdict in answers.verdicts.items():
                 counts.setdefault(source, Counter())[verdict.outcome] += 1
     return {
-        source: {outcome: found.get(outcome, 0) for outcome in OUTCOMES}
-        for source, found in counts.items()
+        source: {outcome: counts[source].get(outcome, 0) for outcome in OUTCOMES}
+        for source in in_source_order(counts)
     }
 
 
@@ -150,9 +182,10 @@ def _section(experiment: Experiment, rows: pd.DataFrame) -> Section:
         tables = [makers[experiment.kind](experiment, rows)]
     else:
         tables = [] if experiment.sweep else comparison_tables(experiment, rows)
+    drawn = table_figure(experiment, rows)
     return Section(
-        experiment, tables, _figures(experiment, rows), answer_claims(experiment, rows),
-        _failures(rows),
+        experiment, tables, None if drawn is None else Markup(as_svg(drawn)),
+        _figures(experiment, rows), answer_claims(experiment, rows), _failures(rows),
     )  # fmt: skip
 
 
@@ -168,10 +201,22 @@ def _figures(experiment: Experiment, rows: pd.DataFrame) -> dict[str, Markup]:
 def _failures(rows: pd.DataFrame) -> list[str]:
     failed = rows[rows["status"] == "failed"].to_dict("records")
     texts = [
-        f"{label_of(row['method'])}, {row['case']}, {row['encoding']}: {row['reason']}"
+        f"{label_of(row['method'])}, {case_name(row['case'])}, {columns_name(row['encoding'])}: "
+        f"{row['reason']}"
         for row in failed
     ]
     return list(dict.fromkeys(texts))
+
+
+def _in_words(job: dict[str, Any]) -> dict[str, Any]:
+    """Return one of the longest jobs as one reads it."""
+    return {
+        "what": job["kind"],
+        "case": case_name(job["case"]),
+        "columns": columns_name(job["encoding"]),
+        "method": label_of(job["contender"]) if job["contender"] else "–",
+        "seconds": f"{job['cpu_seconds']:.1f}",
+    }
 
 
 def _write_rows(path: Path, tables: Sequence[pd.DataFrame]) -> None:

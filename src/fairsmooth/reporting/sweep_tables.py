@@ -6,7 +6,8 @@ from typing import Any
 import pandas as pd
 
 from fairsmooth.experiments import Experiment, read_printed
-from fairsmooth.reporting.compare import case_name, metric_name, with_error
+from fairsmooth.reporting.compare import with_error
+from fairsmooth.reporting.reproduction_words import case_name, columns_name, measure_name
 from fairsmooth.reporting.tables import Cell, Table
 
 _COUNTS = ("rows", "columns", "cells")
@@ -21,7 +22,7 @@ def draws_table(experiment: Experiment, rows: pd.DataFrame) -> Table:
             Cell(with_error(part[name]) if name in part else "–") for name in experiment.metrics
         ]
         lines.append(tuple(cells))
-    names = tuple(metric_name(name) for name in experiment.metrics)
+    names = tuple(measure_name(name) for name in experiment.metrics)
     return Table("", ("case", "model", "draws", *names), tuple(lines))
 
 
@@ -30,11 +31,11 @@ def ceiling_table(experiment: Experiment, rows: pd.DataFrame) -> Table:
     printed = read_printed(experiment.printed).set_index("case")["accuracy"]
     lines = []
     for row in rows.to_dict("records"):
-        cells = [Cell(case_name(row["case"])), Cell(row["encoding"])]
+        cells = [Cell(case_name(row["case"])), Cell(columns_name(row["encoding"]))]
         cells += [Cell(_figure(row, name)) for name in experiment.metrics]
         lines.append((*cells, Cell(f"{printed[row['case']]:.2f}", style="printed")))
-    names = tuple(metric_name(name) for name in experiment.metrics)
-    return Table("", ("case", "encoding", *names, "printed"), tuple(lines))
+    names = tuple(measure_name(name) for name in experiment.metrics)
+    return Table("", ("case", "made of", *names, "printed"), tuple(lines))
 
 
 def tradeoff_table(experiment: Experiment, rows: pd.DataFrame) -> Table:
@@ -48,7 +49,7 @@ def tradeoff_table(experiment: Experiment, rows: pd.DataFrame) -> Table:
             Cell(with_error(known[name]) if name in known else "–") for name in experiment.metrics
         ]
         lines.append(tuple(cells))
-    names = tuple(metric_name(name) for name in experiment.metrics)
+    names = tuple(measure_name(name) for name in experiment.metrics)
     return Table("", ("case", "method", *names), tuple(lines))
 
 

@@ -31,7 +31,7 @@ EXPERIMENTS = (
         printed=PRINTED,
         claims=(
             Claim(
-                "whole is best",
+                "the complete method is the best of its variants",
                 "The complete FairSmooth has the highest accuracy and the smallest gaps of the "
                 "three variants.",
                 best_in_all(CASES, MAIN_METRICS, others=OTHERS),
@@ -52,12 +52,12 @@ EXPERIMENTS = (
                 beyond("equalized_odds_sum", 0.08, CASES),
             ),
             Claim(
-                "better than -S",
+                "better than without the tie",
                 "With the tie, most of the six figures are better than without it.",
                 better_in_most("fairsmooth_s", CASES, MAIN_METRICS),
             ),
             Claim(
-                "better than -D",
+                "better than without smoothing",
                 "With smoothing, all six figures are better than without it.",
                 better_in_all("fairsmooth_d", CASES, MAIN_METRICS),
             ),

@@ -39,7 +39,7 @@ EXPERIMENTS = (
                 reaches("epsilon", {"adult-sex": 0.0147, "compas-race": 0.0114}),
             ),
             Claim(
-                "accurate all the same",
+                "accurate in spite of the certificate",
                 "With such certificates the overall classifier stays accurate: within .02 of the "
                 "unconstrained control.",
                 within("accuracy", 0.02, "unconstrained", CASES),
