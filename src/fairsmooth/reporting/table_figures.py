@@ -7,7 +7,6 @@ from textwrap import fill
 from typing import Any
 
 import matplotlib as mpl
-import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -125,7 +124,10 @@ def _panel(
         list(printed.values()), [places[name] for name in printed], "D", markersize=5.5,
         markerfacecolor="white", markeredgecolor=_PRINTED, markeredgewidth=1.2, zorder=4,
     )  # fmt: skip
-    _frame(axes, [*(dot.value for dot in dots), *printed.values()], metric, logarithmic=logarithmic)
+    values = [*(dot.value for dot in dots), *printed.values()]
+    _frame(axes, values, metric, logarithmic=logarithmic)
+    if not logarithmic:
+        _far_away(axes, printed, places, reach_of(values))
     axes.set_yticks(
         list(places.values()), [fill(label_of(name), 20) for name in places], parse_math=False
     )
@@ -144,11 +146,33 @@ def _mark(axes: Axes, dot: _Dot, place: float) -> None:
     )
 
 
+def reach_of(values: Sequence[float]) -> float:
+    """Return the largest value, or the second if the largest is more than twice as far.
+
+    Examples
+    --------
+    >>> reach_of([0.1, 0.35, 1.19]), reach_of([0.1, 0.2])
+    (0.35, 0.2)
+    """
+    *_, second, first = sorted([0.0, 0.0, *values])
+    return second if first > 2.0 * second > 0.0 else first
+
+
+def _far_away(axes: Axes, printed: dict[str, float], places: dict[str, int], reach: float) -> None:
+    """Write at the edge what would press everything else together."""
+    for name, value in printed.items():
+        if value > reach:
+            axes.annotate(
+                f"{value:g} ▸", (1.0, places[name]), xycoords=("axes fraction", "data"),
+                ha="right", va="center", fontsize=9, color=_PRINTED,
+            )  # fmt: skip
+
+
 def _frame(axes: Axes, values: Sequence[float], metric: str, *, logarithmic: bool) -> None:
     """Frame the means and what was printed: a wide interval may leave the frame."""
-    known = np.asarray([value for value in values if value > 0.0 or not logarithmic])
-    if len(known):
-        low, high = float(known.min()), float(known.max())
+    known = [value for value in values if value > 0.0 or not logarithmic]
+    if known:
+        low, high = min(known), max(known) if logarithmic else reach_of(known)
         if logarithmic:
             axes.set_xlim(low / 1.6, high * 1.6)
         else:

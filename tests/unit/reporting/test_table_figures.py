@@ -83,6 +83,15 @@ def test_a_failed_method_and_a_single_trial_are_drawn_without_an_interval():
     assert text.startswith("<svg")
 
 
+def test_a_printed_number_far_from_all_others_is_written_at_the_edge():
+    table4 = experiment("table4")
+    figure = table_figure(table4, rows(cases=table4.cases))
+    gap = figure.axes[2]
+    assert gap.get_title(loc="left") == "Adult by race: ΔEO"
+    assert gap.get_xlim()[1] < 0.5
+    assert [text.get_text() for text in gap.texts] == ["1.19 ▸"]
+
+
 def test_no_picture_without_rows_or_of_a_curve():
     assert table_figure(TABLE1, rows().iloc[:0]) is None
     assert table_figure(experiment("figure1"), rows()) is None
