@@ -1,23 +1,24 @@
-import importlib.util
+import importlib
+import sys
 from pathlib import Path
 
 import pytest
 
-TOOL = Path(__file__).parents[3] / "tools" / "fill_tables.py"
+TOOLS = Path(__file__).parents[3] / "tools"
 
 
-@pytest.fixture(scope="module")
-def tool():
-    spec = importlib.util.spec_from_file_location("fill_tables", TOOL)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+@pytest.fixture
+def tool(monkeypatch):
+    monkeypatch.syspath_prepend(TOOLS)
+    yield importlib.import_module("fill_tables")
+    for name in [name for name in sys.modules if name.split(".")[0] in ("fill_tables", "filling")]:
+        del sys.modules[name]
 
 
 def test_tables_are_those_of_the_committed_results(tool):
     pages = {page: page.read_text(encoding="utf-8") for page in tool.PAGES}
     stale = [page.name for page, text in pages.items() if tool.filled(text) != text]
-    assert not stale, f"run python {TOOL.relative_to(Path.cwd())}"
+    assert not stale, "run python tools/fill_tables.py"
     shown = "".join(pages.values())
     assert all(f"<!-- table: {name} -->" in shown for name in tool.BLOCKS)
 
