@@ -112,6 +112,14 @@ def test_page_is_one_file_without_scripts(uninterrupted):
     assert "smoke run" in page
 
 
+def test_no_id_of_the_page_stands_for_two_things(uninterrupted):
+    page = (uninterrupted[0] / "index.html").read_text()
+    ids = re.findall(r'\bid="([^"]+)"', page)
+    assert len(ids) == len(set(ids))
+    referred = set(re.findall(r'(?:url\(#|href="#)([^)"]+)', page))
+    assert referred <= set(ids)
+
+
 def test_page_answers_in_words(uninterrupted):
     page = (uninterrupted[0] / "index.html").read_text()
     top = page[page.index("<h1>") : page.index('<h2 id="run">')]

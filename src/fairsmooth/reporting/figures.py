@@ -1,6 +1,7 @@
 """One function per kind of plot, each returning a figure."""
 
 import io
+import re
 import warnings
 from collections.abc import Mapping, Sequence
 
@@ -127,12 +128,14 @@ def over_time(
     return figure
 
 
-def as_svg(figure: Figure) -> str:
-    """Return a figure as an SVG element that an HTML page can hold."""
+def as_svg(figure: Figure, name: str = "") -> str:
+    """Return a figure as an SVG element that an HTML page can hold, several under other names."""
     buffer = io.StringIO()
-    with mpl.rc_context(_STYLE), warnings.catch_warnings():
+    # Ids are unique within a page: those of parts that others refer to are hashed with the name.
+    salt = {"svg.hashsalt": f"{_STYLE['svg.hashsalt']}{name}"}
+    with mpl.rc_context(_STYLE | salt), warnings.catch_warnings():
         # The reader's own font draws the text; ours may lack a letter when measuring it.
         warnings.filterwarnings("ignore", message="Glyph .* missing from font")
         figure.savefig(buffer, format="svg", metadata={"Date": None})
     text = buffer.getvalue()
-    return text[text.index("<svg") :]
+    return re.sub(r'<g id="[^"]*"', "<g", text[text.index("<svg") :])

@@ -184,7 +184,7 @@ def _section(experiment: Experiment, rows: pd.DataFrame) -> Section:
         tables = [] if experiment.sweep else comparison_tables(experiment, rows)
     drawn = table_figure(experiment, rows)
     return Section(
-        experiment, tables, None if drawn is None else Markup(as_svg(drawn)),
+        experiment, tables, None if drawn is None else Markup(as_svg(drawn, experiment.name)),
         _figures(experiment, rows), answer_claims(experiment, rows), _failures(rows),
     )  # fmt: skip
 
@@ -194,7 +194,7 @@ def _figures(experiment: Experiment, rows: pd.DataFrame) -> dict[str, Markup]:
     for encoding in ENCODINGS:
         figure = draw(experiment, rows[rows["encoding"] == encoding])
         if figure is not None:
-            drawn[encoding] = Markup(as_svg(figure))
+            drawn[encoding] = Markup(as_svg(figure, f"{experiment.name}-{encoding}"))
     return drawn
 
 
