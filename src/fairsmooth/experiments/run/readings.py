@@ -44,7 +44,7 @@ def readings(job: Job, _: Mapping[str, Any], method: None = None) -> Figures:
     how: Figures = {"max_iter": 20} if job.quick else {}
     if as_printed:
         how = {"solver": "sgd", "max_iter": 1, "batch_size": BATCH, "learning_rate": LEARNING_RATE}
-    points = []
+    points: list[Figures] = []
     for sigma, alpha in PAIRS[:: 14 if job.quick else 1]:
         model = FairSmoothClassifier(
             sigma=sigma, alpha=alpha, free_reference=False, random_state=job.seed, **how
