@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fairsmooth._types import Floats
-
 _HALF = np.uint64(32)
+# How many times as many rows as may be distinct are looked at first.
+_TRIED = 4
 
 
 @dataclass(frozen=True)
@@ -23,11 +23,11 @@ class DistinctRows:
         ``rows[number]`` is the table.
     """
 
-    rows: Floats
+    rows: NDArray[Any]
     number: NDArray[np.intp]
 
 
-def few_distinct_rows(X: Floats, most: int) -> DistinctRows | None:
+def few_distinct_rows(X: NDArray[Any], most: int) -> DistinctRows | None:
     """Return the distinct rows of a table, or None if there are more than ``most``.
 
     Rows are told apart by a hash of their bits, and then compared, so that what
@@ -49,6 +49,9 @@ def few_distinct_rows(X: Floats, most: int) -> DistinctRows | None:
     >>> few_distinct_rows(np.eye(3), 2) is None
     True
     """
+    beginning = X[: _TRIED * most]
+    if len(beginning) < len(X) and len(np.unique(_hashes(beginning))) > most:
+        return None
     _, first, number = np.unique(_hashes(X), return_index=True, return_inverse=True)
     if len(first) > most:
         return None
@@ -56,7 +59,7 @@ def few_distinct_rows(X: Floats, most: int) -> DistinctRows | None:
     return DistinctRows(rows, number) if np.array_equal(rows[number], X) else None
 
 
-def _hashes(X: Floats) -> NDArray[Any]:
+def _hashes(X: NDArray[Any]) -> NDArray[Any]:
     # Adding 0 makes one zero of two. Round numbers have zeros in their lower half alone.
     bits = (np.ascontiguousarray(X, dtype=np.float64) + 0.0).view(np.uint64)
     factors = np.random.default_rng(0).integers(1, 2**64, X.shape[1], dtype=np.uint64)

@@ -29,6 +29,15 @@ def test_columns_in_memory_order_are_rows_all_the_same():
     np.testing.assert_array_equal(found.rows[found.number], X)
 
 
+def test_many_distinct_rows_are_given_up_after_the_first(monkeypatch):
+    seen = []
+    hashes = distinct_rows._hashes
+    monkeypatch.setattr(distinct_rows, "_hashes", lambda X: seen.append(len(X)) or hashes(X))
+    X = np.random.default_rng(0).normal(size=(1000, 3))
+    assert few_distinct_rows(X, 10) is None
+    assert seen == [40]
+
+
 @pytest.mark.parametrize("hashes", [np.zeros(3), np.array([0.0, 1.0, 1.0])])
 def test_rows_of_one_hash_are_not_taken_for_one_row(monkeypatch, hashes):
     monkeypatch.setattr(distinct_rows, "_hashes", lambda X: hashes)
