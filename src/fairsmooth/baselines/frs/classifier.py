@@ -49,9 +49,11 @@ class FRSClassifier(FairBatchClassifier):
     notion : {"equalized_odds", "equal_opportunity", "demographic_parity"}
         What to equalise between groups.
     tau : float
-        Most rows that may be selected, as a share; the authors set it to one minus the share of
-        wrong labels. The selection may stop before: see above. On clean labels ``tau < 1``
-        merely drops the hardest rows.
+        Where the selection stops: when a counter of step 3, or the number of rows,
+        reaches this share of all rows. Not the share of rows selected: that is at
+        most this, and less where a cell's counter is full first. The authors set it
+        to one minus the share of wrong labels; on clean labels ``tau < 1`` merely
+        leaves out the rows of largest loss.
     alpha : float
         Step of :math:`\lambda` per epoch.
     warm_start : int
@@ -83,7 +85,7 @@ class FRSClassifier(FairBatchClassifier):
     selection leaves empty gives no rows to a batch; a selection smaller than a
     batch still makes one.
 
-    **Extension.** More than two groups, with the simplex rule of FairBatch.
+    **Extension.** More than two groups, compared in sequence as in FairBatch.
 
     References
     ----------
