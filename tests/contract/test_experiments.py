@@ -77,7 +77,7 @@ def test_every_profile_plans_rows_for_every_case(experiment, budget):
     assert {point.job.case for point in points} == set(experiment.cases)
     # The trade-off learns its own columns from the raw ones; readings have a third source.
     assert {point.job.encoding for point in points} <= {*ENCODINGS, "raw", "aif360-blind"}
-    assert len({(p.job, p.method, p.axis, p.value) for p in points}) == len(points)
+    assert len({(p.job, p.method, p.axis, p.value, p.track) for p in points}) == len(points)
     if experiment.kind == "fit":
         names = {method.name for method in taking_part(experiment)}
         assert {point.method for point in points} == names

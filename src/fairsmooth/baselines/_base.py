@@ -71,6 +71,9 @@ class Method:
         Candidates that the experiments choose among, the published default (or
         what comes nearest to it) first; a profile uses the first few. All
         methods of the library have equally many.
+    published : mapping or None
+        Parameters that make it the authors' algorithm with the authors' constants, where these
+        are not the first candidate.
     fixed : mapping
         Parameters that the experiments set and do not choose.
     quick : mapping
@@ -87,8 +90,14 @@ class Method:
     page: str = ""
     needs_group_at_prediction: bool = False
     grid: tuple[Parameters, ...] = field(default=({},), hash=False)
+    published: Parameters | None = field(default=None, hash=False)
     fixed: Parameters = field(default_factory=dict, hash=False)
     quick: Parameters = field(default_factory=dict, hash=False)
+
+    @property
+    def as_published(self) -> Parameters:
+        """The authors' algorithm and constants, without any choice of ours."""
+        return self.grid[0] if self.published is None else self.published
 
     def build(self, parameters: Parameters, *, seed: int, quick: bool) -> "GroupClassifier":
         """Return an unfitted estimator; ``parameters`` win over everything but the seed."""

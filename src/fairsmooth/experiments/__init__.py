@@ -23,7 +23,7 @@ from fairsmooth.experiments.claims.verdict import (
     UNKNOWN,
     Verdict,
 )
-from fairsmooth.experiments.declaration import MAIN_METRICS, Experiment
+from fairsmooth.experiments.declaration import MAIN_METRICS, PUBLISHED, TUNED, Experiment
 
 if TYPE_CHECKING:
     from fairsmooth.experiments.run.field import everyone, in_order, label_of
@@ -45,7 +45,9 @@ __all__ = [
     "OUTCOMES",
     "PAPER",
     "PROFILES",
+    "PUBLISHED",
     "SAME",
+    "TUNED",
     "UNKNOWN",
     "Claim",
     "Estimate",

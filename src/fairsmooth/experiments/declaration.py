@@ -16,6 +16,10 @@ ALL = ("all",)
 # Datasets of the paper; others take part in an experiment when they are asked for by name.
 DATASETS = ("adult", "compas")
 
+# How the parameters of a method come about: the authors' own, or chosen in each trial with one
+# budget for all. The paper says "default parameter settings".
+PUBLISHED, TUNED = "published", "tuned"
+
 # Larger is better for these; for every other measure, smaller is.
 LARGER_IS_BETTER = ("accuracy",)
 MAIN_METRICS = ("accuracy", "demographic_parity", "equalized_odds_sum")
@@ -42,6 +46,8 @@ class Experiment:
         "fit": train and measure. "draws": cost and error of sampling. "ceiling":
         the most accurate rule of the encoded columns. "tradeoff": accuracy within limits.
         "readings": FairSmooth trained in every way that the paper leaves open.
+    tracks : tuple of {"published", "tuned"}
+        Whether methods run with their authors' parameters, with chosen ones, or twice.
     sweep : mapping of str to tuple of float
         Axes that are varied one at a time: ``partition`` (share of the test rows),
         ``group_ratio`` (share of a group in training), or a parameter.
@@ -65,6 +71,7 @@ class Experiment:
     cases: tuple[str, ...]
     methods: tuple[str, ...] = ()
     kind: str = "fit"
+    tracks: tuple[str, ...] = (TUNED,)
     sweep: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
     focus: tuple[str, ...] = ()
     fixed: Mapping[str, Any] = field(default_factory=dict)

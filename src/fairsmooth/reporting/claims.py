@@ -25,14 +25,15 @@ class ClaimAnswers:
 
 
 def answer_claims(experiment: Experiment, rows: pd.DataFrame) -> list[ClaimAnswers]:
-    """Ask every claim of the printed numbers, where it can be, and of every encoding that ran."""
+    """Ask every claim of the printed numbers, where it can be, and of every source that ran."""
     printed = read_printed(experiment.printed)
-    ran = list(dict.fromkeys(rows["encoding"]))
+    ran = dict(zip(rows["source"], rows["encoding"], strict=True))
     answers = []
     for claim in experiment.claims:
         verdicts = {PRINTED: claim.predicate(printed)} if claim.printed else {}
-        for encoding in [each for each in ran if not claim.asked_of or each in claim.asked_of]:
-            verdicts[encoding] = claim.predicate(rows[rows["encoding"] == encoding])
+        for source, encoding in ran.items():
+            if not claim.asked_of or encoding in claim.asked_of:
+                verdicts[source] = claim.predicate(rows[rows["source"] == source])
         if not verdicts:
             verdicts[ENCODINGS[0]] = Verdict(UNKNOWN, "nothing has run")
         answers.append(ClaimAnswers(claim, verdicts))

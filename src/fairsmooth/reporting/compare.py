@@ -9,6 +9,8 @@ from fairsmooth.datasets import entry
 from fairsmooth.experiments import (
     ENCODINGS,
     HOLDS,
+    PUBLISHED,
+    TUNED,
     Experiment,
     estimate,
     in_order,
@@ -40,6 +42,10 @@ METRICS = {
     "slowdown": "times exact",
 }
 PRINTED = "printed"
+TRACKS = {
+    PUBLISHED: ", every method as published: its authors' algorithm and constants",
+    TUNED: ", every method tuned: the best of equally many candidates",
+}
 _MARKS = {
     "": "",
     "≈": "within a hundredth of one of our means, rounding granted",
@@ -48,7 +54,7 @@ _MARKS = {
 
 
 def comparison_tables(experiment: Experiment, rows: pd.DataFrame) -> list[Table]:
-    """Return one table per case: methods down, and for every measure printed, then each encoding.
+    """Return a table per case and track: methods down, every measure printed and by encoding.
 
     Ours are means over the trials ± standard error. Bold: better than every other
     method of the column by an interval that excludes a tie; of the printed ones,
@@ -58,7 +64,11 @@ def comparison_tables(experiment: Experiment, rows: pd.DataFrame) -> list[Table]
     printed = read_printed(experiment.printed)
     # Datasets that were asked for by name come after the paper's.
     cases = dict.fromkeys([*experiment.cases, *rows["case"]])
-    return [_case_table(experiment, case, rows, printed) for case in cases]
+    return [
+        _case_table(experiment, case, track, rows[rows["track"] == track], printed)
+        for case in cases
+        for track in experiment.tracks
+    ]
 
 
 def case_name(case: str) -> str:
@@ -79,7 +89,7 @@ def metric_name(metric: str) -> str:
 
 
 def _case_table(
-    experiment: Experiment, case: str, rows: pd.DataFrame, printed: pd.DataFrame
+    experiment: Experiment, case: str, track: str, rows: pd.DataFrame, printed: pd.DataFrame
 ) -> Table:
     ours, theirs = rows[rows["case"] == case], printed[printed["case"] == case]
     methods = in_order([*ours["method"], *theirs["method"]])
@@ -90,7 +100,7 @@ def _case_table(
             columns.append(_printed_column(theirs, ours, metric, methods))
         columns += [_our_column(ours, encoding, metric, methods) for encoding in ENCODINGS]
     return Table(
-        title=case_name(case),
+        title=case_name(case) + (TRACKS[track] if len(experiment.tracks) > 1 else ""),
         columns=("method", *_sub_columns(experiment, theirs)),
         rows=tuple(zip(*columns, strict=True)),
         groups=(("", 1), *_groups(experiment, theirs)),

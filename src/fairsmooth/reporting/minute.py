@@ -105,9 +105,9 @@ def _better(answered: Answered, tables: Tables) -> Iterator[str]:
         printed = read_printed(experiment.printed)
         for row in printed[printed["method"] == OURS].to_dict("records"):
             for metric in [name for name in MAIN_METRICS if name in row]:
-                for encoding, mean in _means(tables[experiment.name], row["case"], metric):
+                for source, mean in _means(tables[experiment.name], row["case"], metric):
                     lead = sign_of(metric) * (mean - row[metric])
-                    place = f"{case_name(row['case'])}, {encoding}, {metric_name(metric)}"
+                    place = f"{case_name(row['case'])}, {source}, {metric_name(metric)}"
                     text = f"{place} {mean:.3f} ({row[metric]:.2f})"
                     if abs(lead) > margin_of(metric) + printed_rounding(metric):
                         (better if lead > 0 else worse).append(text)
@@ -123,8 +123,8 @@ def _means(rows: pd.DataFrame, case: str, metric: str) -> Iterator[tuple[str, fl
     if metric not in rows:
         return
     own = rows[(rows["case"] == case) & (rows["method"] == OURS) & rows[metric].notna()]
-    for encoding, mean in own.groupby("encoding")[metric].mean().items():
-        yield str(encoding), float(mean)
+    for source, mean in own.groupby("source")[metric].mean().items():
+        yield str(source), float(mean)
 
 
 def _listed(names: Sequence[str]) -> str:

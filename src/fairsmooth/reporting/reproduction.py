@@ -51,7 +51,7 @@ class Section:
         """What the claims were put to, in the order of the columns."""
         asked = {source for answers in self.claims for source in answers.verdicts}
         usual = [PRINTED, *ENCODINGS]
-        return usual if asked & set(usual) else sorted(asked)
+        return [*usual, *sorted(asked - set(usual))] if asked & set(usual) else sorted(asked)
 
 
 def write_reproduction(
@@ -101,7 +101,7 @@ def summarise(
     selection: Selection,
 ) -> dict[str, Any]:
     """Return how much was run, what failed, what it cost and which five jobs took longest."""
-    jobs = jobs_of(experiments, profile, selection)
+    jobs = jobs_of(experiments, profile, selection, store=store)
     records = [record for job in jobs if (record := store.get(job.key)) is not None]
     slowest = sorted(records, key=lambda record: -record["cpu_seconds"])[:5]
     return {
@@ -114,7 +114,10 @@ def summarise(
         "cpu_seconds": round(sum(record["cpu_seconds"] for record in records), 1),
         "slowest": [
             {
-                **{name: record["job"][name] for name in ("kind", "case", "encoding", "contender")},
+                **{
+                    name: record["job"].get(name, "")
+                    for name in ("kind", "case", "encoding", "contender")
+                },
                 "cpu_seconds": record["cpu_seconds"],
             }
             for record in slowest
@@ -124,7 +127,7 @@ def summarise(
 
 
 def count_outcomes(sections: Sequence[Section]) -> dict[str, dict[str, int]]:
-    """Count the verdicts on the paper's own claims: printed numbers, then every encoding."""
+    """Count the verdicts on the paper's own claims: printed numbers, then every source."""
     counts: dict[str, Counter[str]] = {}
     for section in sections:
         for answers in section.claims:

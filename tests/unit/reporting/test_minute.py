@@ -32,7 +32,7 @@ def test_every_sentence_follows_from_the_numbers():
     rows = pd.DataFrame(
         {
             "case": "adult-sex",
-            "encoding": ["aif360", "binned"],
+            "source": ["aif360", "binned"],
             "method": "fairsmooth",
             "accuracy": [0.80, 0.865],
             "demographic_parity": [0.05, 0.16],

@@ -8,7 +8,7 @@ from fairsmooth.experiments.claims.comparisons import (
     beyond,
 )
 from fairsmooth.experiments.claims.gains import gain_over_best
-from fairsmooth.experiments.declaration import ALL, MAIN_METRICS, Experiment
+from fairsmooth.experiments.declaration import ALL, MAIN_METRICS, PUBLISHED, TUNED, Experiment
 
 CASES = ("adult-race", "compas-race")
 
@@ -34,6 +34,7 @@ EXPERIMENTS = (
         about="Accuracy and gaps of all methods, race as the protected attribute.",
         cases=CASES,
         methods=ALL,
+        tracks=(PUBLISHED, TUNED),
         printed=PRINTED,
         claims=(
             Claim(

@@ -21,7 +21,7 @@ from fairsmooth.experiments.run.job import Job
 
 PACKAGE = "fairsmooth"
 ROOT = Path(fairsmooth.__file__).parent
-_BEGINS = {"choice": "fit", "fit": "fit", "draws": "draws", "ceiling": "ceiling"}
+_BEGINS = {"candidate": "fit"}
 _LIBRARIES = ("numpy", "scipy", "scikit-learn", "torch")
 _DIGITS = 16
 _TRIES = 9
@@ -38,8 +38,7 @@ def code_digest(job: Job, method: Method | None = None) -> str:
             declared |= {"given": maker.keywords}
             maker = maker.func
         begins += [maker.module] if isinstance(maker, FromModule) else []
-        candidates = method.grid[: job.n_candidates] if job.kind == "choice" else ()
-        declared |= {"fixed": method.fixed, "candidates": candidates}
+        declared |= {"fixed": method.fixed}
         declared |= {"quick": method.quick} if job.quick else {}
     return _digest(
         tuple(begins),

@@ -25,13 +25,7 @@ def training_and_test(job: Job) -> Parts:
 
 def training_and_held_out(job: Job) -> Parts:
     """Split the training part once more, to choose among candidates; no test row is looked at."""
-    whole_part, _ = training_and_test(job)
-    train, held_out = whole_part.split(HELD_OUT, random_state=job.split_seed)
-    # Training costs, judging does not: every row that may judge does.
-    if job.selection_rows is not None and job.selection_rows < len(whole_part):
-        count = round(job.selection_rows * (1.0 - HELD_OUT))
-        train = some_rows(train, count, job.split_seed)
-    return train, held_out
+    return _held_out(job.case, job.encoding, job.max_rows, job.split_seed, job.selection_rows)
 
 
 def some_rows(dataset: FairDataset, count: int, seed: int) -> FairDataset:
@@ -48,6 +42,18 @@ def whole(case: str, encoding: str, max_rows: int | None) -> FairDataset:
     if max_rows is None or max_rows >= len(dataset):
         return dataset
     return some_rows(dataset, max_rows, 0)
+
+
+@lru_cache(maxsize=4)
+def _held_out(
+    case: str, encoding: str, max_rows: int | None, seed: int, selection_rows: int | None
+) -> Parts:
+    whole_part, _ = _parts(case, encoding, max_rows, seed)
+    train, held_out = whole_part.split(HELD_OUT, random_state=seed)
+    # Training costs, judging does not: every row that may judge does.
+    if selection_rows is not None and selection_rows < len(whole_part):
+        train = some_rows(train, round(selection_rows * (1.0 - HELD_OUT)), seed)
+    return train, held_out
 
 
 @lru_cache(maxsize=4)

@@ -1,6 +1,5 @@
-"""Choosing among candidates, and training with what was chosen."""
+"""Training a method, and judging it: on held-out training rows, or on the test part."""
 
-import math
 import warnings
 from collections.abc import Mapping
 from typing import Any
@@ -16,51 +15,16 @@ from fairsmooth.experiments.run.measure import certificate_figures, decide, part
 from fairsmooth.experiments.settings import PARTITIONS
 from fairsmooth.metrics.rates import measure
 
-# How much held-out accuracy a candidate may give up for smaller gaps, for every method alike.
-ACCURACY_SLACK = 0.02
-
 Figures = dict[str, Any]
 Parameters = Mapping[str, Any]
 
 
-def choose(job: Job, _: Parameters, method: Method) -> Figures:
-    """Train every candidate on part of the training rows and judge it on the rest of them."""
+def judge(job: Job, parameters: Parameters, method: Method) -> Figures:
+    """Train a candidate on part of the training rows and judge it on the rest of them."""
     train, held_out = training_and_held_out(job)
-    tried: list[Figures] = []
-    for candidate in method.grid[: job.n_candidates]:
-        try:
-            model = _trained(method, candidate, train, job)
-            decisions = decide(model, held_out, with_group=method.needs_group_at_prediction)
-            measured = measure(decisions, held_out.y, held_out.groups)
-        except Exception as error:
-            tried.append({"parameters": dict(candidate), "failed": reason_of(error)})
-        else:
-            tried.append({"parameters": dict(candidate), **measured})
-    return {"tried": tried, "chosen": fairest_accurate(tried)}
-
-
-def fairest_accurate(tried: list[Figures]) -> Figures:
-    """Return the candidate with the least sum of gaps among those of nearly the best accuracy.
-
-    Examples
-    --------
-    >>> names = ("parameters", "accuracy", "demographic_parity", "equalized_odds_sum")
-    >>> measured = [({"a": 1}, 0.85, 0.2, 0.2), ({"a": 2}, 0.84, 0.1, 0.1), ({"a": 3}, 0.7, 0, 0)]
-    >>> fairest_accurate([dict(zip(names, each)) for each in measured])
-    {'a': 2}
-    """
-    known = [candidate for candidate in tried if "failed" not in candidate]
-    if not known:
-        raise RuntimeError(f"every candidate failed: {tried[0]['failed']}")
-    floor = max(candidate["accuracy"] for candidate in known) - ACCURACY_SLACK
-    eligible = [candidate for candidate in known if candidate["accuracy"] >= floor]
-    return dict(min(eligible, key=_sum_of_gaps)["parameters"])
-
-
-def _sum_of_gaps(candidate: Figures) -> float:
-    total = float(candidate["demographic_parity"] + candidate["equalized_odds_sum"])
-    # A gap that the held-out rows cannot show recommends nothing.
-    return math.inf if math.isnan(total) else total
+    model = _trained(method, parameters, train, job)
+    decisions = decide(model, held_out, with_group=method.needs_group_at_prediction)
+    return {"measured": measure(decisions, held_out.y, held_out.groups)}
 
 
 def fit(job: Job, parameters: Parameters, method: Method) -> Figures:
@@ -69,12 +33,11 @@ def fit(job: Job, parameters: Parameters, method: Method) -> Figures:
     model = _trained(method, parameters, train, job)
     decisions = decide(model, test, with_group=method.needs_group_at_prediction)
     found: Figures = {
-        "parameters": dict(parameters),
         "train_rows": len(train),
         "test_rows": len(test),
         "measured": {**measure(decisions, test.y, test.groups), **certificate_figures(model, test)},
     }
-    if job.group_ratio is None and not job.parameters:
+    if job.group_ratio is None:
         found["partitions"] = partition_rates(decisions, test, PARTITIONS, seed=job.split_seed)
     return found
 

@@ -11,13 +11,13 @@ from fairsmooth._random import seed_from
 
 @dataclass(frozen=True)
 class Job:
-    """A choice among candidates, a fit, a timing of sampling, a ceiling, or a trade-off.
+    """A candidate on held-out rows, a fit, a timing of sampling, a ceiling, or a trade-off.
 
     Two experiments that need the same fit make equal jobs, so it runs once.
 
     Attributes
     ----------
-    kind : {"choice", "fit", "draws", "ceiling", "tradeoff"}
+    kind : {"candidate", "fit", "draws", "ceiling", "tradeoff", "readings"}
         What is done.
     case, encoding : str
         Such as ``adult-sex`` and ``binned``.
@@ -26,12 +26,10 @@ class Job:
     contender : str
         Which method, by name; one from outside with the digest of its file.
     parameters : tuple of pairs
-        Given parameters, instead of chosen ones.
+        Parameters of the method. A fit whose parameters are still to be chosen has none.
     group_ratio : float or None
         Share of the group in training, if it is changed.
-    chosen : bool
-        Whether parameters come from the choice of the same case, trial and method.
-    n_candidates, max_rows, selection_rows, quick
+    max_rows, selection_rows, quick
         Budget, see :class:`Profile`.
     extra : tuple of pairs
         Settings of one kind of job alone.
@@ -44,8 +42,6 @@ class Job:
     contender: str = ""
     parameters: tuple[tuple[str, Any], ...] = ()
     group_ratio: float | None = None
-    chosen: bool = False
-    n_candidates: int = 1
     max_rows: int | None = None
     selection_rows: int | None = None
     quick: bool = False
@@ -55,6 +51,12 @@ class Job:
     def key(self) -> str:
         """A name that equal jobs share; the code that did them has a digest of its own."""
         return key_of(asdict(self))
+
+    @property
+    def told(self) -> dict[str, Any]:
+        """What was asked for, without what is as usual."""
+        usual = {each.name: each.default for each in fields(self)}
+        return {name: value for name, value in asdict(self).items() if value != usual[name]}
 
     @property
     def dataset(self) -> str:

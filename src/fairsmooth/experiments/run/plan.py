@@ -5,10 +5,11 @@ from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
 
+from fairsmooth.baselines import Method
 from fairsmooth.datasets import entry
 from fairsmooth.experiments.beyond.readings import COLUMNS, CONTROL, PAIRS, SCHEDULES
 from fairsmooth.experiments.beyond.tradeoff import CEILING, sighted
-from fairsmooth.experiments.declaration import Experiment
+from fairsmooth.experiments.declaration import PUBLISHED, TUNED, Experiment
 from fairsmooth.experiments.run.field import taking_part
 from fairsmooth.experiments.run.job import Job
 from fairsmooth.experiments.run.profiles import ENCODINGS, Profile, thinned
@@ -17,16 +18,24 @@ from fairsmooth.experiments.run.tradeoff import ALL_ROWS, SPLIT, entries, limits
 
 PARTITION, GROUP_RATIO, PAIR = "partition", "group_ratio", "pair"
 
+# A fit, and the jobs that its parameters are chosen among.
+Chosen = tuple[Job, tuple[Job, ...]]
+
 
 @dataclass(frozen=True)
 class Point:
-    """One row to come: an experiment, the job behind it, and its place on an axis."""
+    """One row to come: an experiment, the job behind it, and its place on an axis.
+
+    Where the parameters are to be chosen, ``candidates`` are the jobs that tell which.
+    """
 
     experiment: str
     job: Job
     method: str
     axis: str = ""
     value: float | None = None
+    track: str = TUNED
+    candidates: tuple[Job, ...] = ()
 
 
 def points_of(
@@ -44,26 +53,24 @@ def points_of(
     return [point for point in points if selection.keeps(point.job)]
 
 
-def choice_of(job: Job) -> Job:
-    """Return the job that chooses the parameters of a fit: the same for every group ratio."""
-    return replace(job, kind="choice", group_ratio=None, chosen=False)
-
-
 def _fit_points(experiment: Experiment, profile: Profile, selection: Selection) -> Iterator[Point]:
-    for base in _bases(experiment, profile, selection):
+    for base, method in _bases(experiment, profile, selection):
+        tuned = _tuned(base, method, profile)
         if not experiment.sweep:
-            yield Point(experiment.name, _with_choice(base, profile), base.contender)
-        focused = not experiment.focus or base.contender in experiment.focus
+            yield from _in_tracks(experiment, base, method, tuned)
+        focused = not experiment.focus or method.name in experiment.focus
         count = profile.n_points if focused else profile.n_points_others
         for axis, values in experiment.sweep.items():
             # Partitions cost nothing: every fit is measured on all of them anyway.
             kept = values if axis == PARTITION else thinned(values, count)
             for value in kept:
-                job = _swept(base, experiment, profile, axis=axis, value=value)
-                yield Point(experiment.name, job, base.contender, axis, value)
+                job, candidates = _swept(base, tuned, experiment, axis=axis, value=value)
+                yield Point(experiment.name, job, method.name, axis, value, candidates=candidates)
 
 
-def _bases(experiment: Experiment, profile: Profile, selection: Selection) -> Iterator[Job]:
+def _bases(
+    experiment: Experiment, profile: Profile, selection: Selection
+) -> Iterator[tuple[Job, Method]]:
     budget: Any = {"max_rows": profile.max_rows, "quick": profile.quick}
     methods = taking_part(experiment, selection.outside)
     for case in (*experiment.cases, *selection.further_cases()):
@@ -71,26 +78,34 @@ def _bases(experiment: Experiment, profile: Profile, selection: Selection) -> It
         for encoding in (each for each in ENCODINGS if each in known):
             for trial in range(profile.n_trials):
                 for method in methods:
-                    yield Job("fit", case, encoding, trial, method.name, **budget)
+                    yield Job("fit", case, encoding, trial, method.name, **budget), method
 
 
-def _with_choice(job: Job, profile: Profile) -> Job:
-    if profile.n_candidates == 1:
-        return job
-    return replace(
-        job,
-        chosen=True,
-        n_candidates=profile.n_candidates,
-        selection_rows=profile.selection_rows,
-    )
+def _in_tracks(experiment: Experiment, base: Job, method: Method, tuned: Chosen) -> Iterator[Point]:
+    if PUBLISHED in experiment.tracks:
+        job = replace(base, parameters=_pairs(method.as_published))
+        yield Point(experiment.name, job, method.name, track=PUBLISHED)
+    if TUNED in experiment.tracks:
+        yield Point(experiment.name, tuned[0], method.name, candidates=tuned[1])
 
 
-def _swept(base: Job, experiment: Experiment, profile: Profile, *, axis: str, value: float) -> Job:
+def _tuned(base: Job, method: Method, profile: Profile) -> Chosen:
+    """Return a fit and what its parameters are chosen among; one candidate is no choice."""
+    parameters = [_pairs(each) for each in method.grid[: profile.n_candidates]]
+    if len(parameters) == 1:
+        return replace(base, parameters=parameters[0]), ()
+    candidate = replace(base, kind="candidate", selection_rows=profile.selection_rows)
+    return base, tuple(replace(candidate, parameters=each) for each in parameters)
+
+
+def _swept(base: Job, tuned: Chosen, experiment: Experiment, *, axis: str, value: float) -> Chosen:
+    job, candidates = tuned
     if axis == PARTITION:
-        return _with_choice(base, profile)
+        return tuned
     if axis == GROUP_RATIO:
-        return _with_choice(replace(base, group_ratio=value), profile)
-    return replace(base, parameters=_pairs({**experiment.fixed, axis: value}))
+        # What is chosen with the training part as it is serves every share of a group.
+        return replace(job, group_ratio=value), candidates
+    return replace(base, parameters=_pairs({**experiment.fixed, axis: value})), ()
 
 
 def _draws_points(experiment: Experiment, profile: Profile) -> Iterator[Point]:
@@ -147,4 +162,7 @@ def _readings_points(experiment: Experiment, profile: Profile) -> Iterator[Point
 
 
 def _pairs(settings: Any) -> tuple[tuple[str, Any], ...]:
-    return tuple(sorted(settings.items()))
+    plain = {
+        name: tuple(each) if isinstance(each, list) else each for name, each in settings.items()
+    }
+    return tuple(sorted(plain.items()))

@@ -1,7 +1,7 @@
 """How far a run is, and how long it will take."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from fairsmooth.experiments.run.job import Job
@@ -39,13 +39,13 @@ class TimeLeft:
         """Take note of how long a job took."""
         self._seconds[class_of(job)].append(seconds)
 
-    def estimate(self, waiting: Sequence[Job]) -> float | None:
-        """Return the seconds that the waiting jobs will take together."""
+    def estimate(self, waiting: Mapping[tuple[str, ...], int]) -> float | None:
+        """Return the seconds that the waiting jobs, counted by class, will take together."""
         known = {name: sum(times) / len(times) for name, times in self._seconds.items()}
         if not known:
             return None
         typical = sum(known.values()) / len(known)
-        total = sum(known.get(class_of(job), typical) for job in waiting)
+        total = sum(known.get(name, typical) * count for name, count in waiting.items())
         return total / self._n_jobs
 
 

@@ -5,7 +5,9 @@ from typing import Any
 import pandas as pd
 
 from fairsmooth.experiments.beyond.readings import PAIRS
-from fairsmooth.experiments.declaration import Experiment
+from fairsmooth.experiments.declaration import TUNED, Experiment
+from fairsmooth.experiments.run.choice import resolved
+from fairsmooth.experiments.run.job import Job
 from fairsmooth.experiments.run.plan import PAIR, PARTITION, Point, points_of
 from fairsmooth.experiments.run.profiles import Profile
 from fairsmooth.experiments.run.selection import EVERYTHING, Selection
@@ -13,7 +15,7 @@ from fairsmooth.experiments.run.store import JobRecord, Store
 from fairsmooth.experiments.run.work import DONE, FAILED
 
 COLUMNS = (
-    "experiment", "source", "case", "encoding", "trial", "method", "axis", "value",
+    "experiment", "source", "case", "encoding", "track", "trial", "method", "axis", "value",
     "status", "reason", "seed", "seconds",
 )  # fmt: skip
 
@@ -23,26 +25,46 @@ def rows_of(
 ) -> pd.DataFrame:
     """Return one row per finished point of an experiment; failed ones say why.
 
-    ``source`` is the encoding: what a claim is asked of.
+    ``source`` is what a claim is asked of: the encoding and, where they are not chosen, whose
+    parameters.
     """
     points = points_of(experiment, profile, selection)
-    rows = [
-        _row(point, record) for point in points if (record := store.get(point.job.key)) is not None
-    ]
+    rows = [_row(point, *known) for point in points if (known := _known(point, store)) is not None]
     found = pd.DataFrame(rows)
     return found if len(found) else pd.DataFrame(columns=list(COLUMNS))
 
 
-def _row(point: Point, record: JobRecord) -> dict[str, Any]:
-    job = point.job
+def source_of(encoding: str, track: str) -> str:
+    """Return what a claim is asked of.
+
+    Examples
+    --------
+    >>> source_of("binned", "tuned"), source_of("binned", "published")
+    ('binned', 'binned, published')
+    """
+    return encoding if track == TUNED else f"{encoding}, {track}"
+
+
+def _known(point: Point, store: Store) -> tuple[Job, JobRecord] | None:
+    """Return the job of a point with its record, or with why it has none; None if it is open."""
+    job = resolved(point.job, point.candidates, store)
+    if isinstance(job, str):
+        nothing = {"status": FAILED, "reason": job, "seed": point.job.seed, "seconds": 0.0}
+        return point.job, nothing
+    record = None if job is None else store.get(job.key)
+    return None if job is None or record is None else (job, record)
+
+
+def _row(point: Point, job: Job, record: JobRecord) -> dict[str, Any]:
     figures = _figures(point, record) if record["status"] == DONE else {}
     # One method of a job that many share may fail alone.
     reason = figures.pop("failed", record.get("reason", ""))
     return {
         "experiment": point.experiment,
-        "source": job.encoding,
+        "source": source_of(job.encoding, point.track),
         "case": job.case,
         "encoding": job.encoding,
+        "track": point.track,
         "trial": job.trial,
         "method": point.method,
         "axis": point.axis,
@@ -51,7 +73,7 @@ def _row(point: Point, record: JobRecord) -> dict[str, Any]:
         "reason": reason,
         "seed": record["seed"],
         "seconds": record["seconds"],
-        "parameters": str(record.get("parameters", "")),
+        "parameters": str(dict(job.parameters)),
         **figures,
     }
 

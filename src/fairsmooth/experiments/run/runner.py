@@ -1,25 +1,25 @@
 """From declarations to records: every job once, in processes, resumed however it was stopped."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from joblib import Parallel, delayed, parallel_config
 
 from fairsmooth import _validate
 from fairsmooth.baselines import Method
 from fairsmooth.experiments.declaration import Experiment
+from fairsmooth.experiments.run.choice import resolved
 from fairsmooth.experiments.run.job import Job
-from fairsmooth.experiments.run.plan import choice_of, points_of
+from fairsmooth.experiments.run.plan import Point, points_of
 from fairsmooth.experiments.run.profiles import Profile
-from fairsmooth.experiments.run.progress import Progress, TimeLeft, describe
+from fairsmooth.experiments.run.progress import Progress, TimeLeft, class_of, describe
 from fairsmooth.experiments.run.selection import EVERYTHING, Selection
 from fairsmooth.experiments.run.stale import Methods, is_stale, known_methods
 from fairsmooth.experiments.run.store import JobRecord, Store
-from fairsmooth.experiments.run.work import DONE, FAILED, not_run, work
+from fairsmooth.experiments.run.work import DONE, work
 
 Report = Callable[[Progress], None]
-Parameters = Mapping[str, Any]
-Task = tuple[Job, Parameters, Method | None]
+Task = tuple[Job, Method | None]
 
 
 def run_experiments(
@@ -59,63 +59,84 @@ def run_experiments(
     """
     _validate.positive(n_jobs=n_jobs)
     selection.check()
-    jobs = jobs_of(experiments, profile, selection)
     methods = known_methods(selection.outside)
-    left = TimeLeft(n_jobs)
-    for job in jobs:
-        if job.key in store:
-            left.learn(job, store[job.key]["seconds"])
-    tell = _reporter(jobs, store, left, report, methods)
-    tell("")
-    # Choices first: the fits that follow need what was chosen.
-    for choosing in (True, False):
-        own = [job for job in jobs if (job.kind == "choice") == choosing]
-        stage = [job for job in own if _waits(job, store, methods)]
-        for job, record in _finished(stage, store, methods, n_jobs, on_cluster):
-            store.append(record)
-            left.learn(job, record["seconds"])
-            tell(describe(job))
+    run = _Run(store, methods, TimeLeft(n_jobs), report)
+    # Candidates first: the fits that follow need what was chosen.
+    for stage in ("candidate", ""):
+        jobs = jobs_of(experiments, profile, selection, store=store)
+        run.plan(jobs, first=bool(stage))
+        wanted = [job for job in run.waiting.values() if not stage or job.kind == stage]
+        tasks = [(job, methods.get(job.contender)) for job in wanted]
+        for record in _worked(tasks, n_jobs, on_cluster):
+            run.finish(record)
 
 
 def jobs_of(
-    experiments: Iterable[Experiment], profile: Profile, selection: Selection = EVERYTHING
+    experiments: Iterable[Experiment],
+    profile: Profile,
+    selection: Selection = EVERYTHING,
+    *,
+    store: Store | None = None,
 ) -> list[Job]:
-    """Return every job of some experiments once, choices before the fits that use them."""
-    fits = [point.job for each in experiments for point in points_of(each, profile, selection)]
-    choices = [choice_of(job) for job in fits if job.chosen]
-    return list(dict.fromkeys([*choices, *fits]))
+    """Return every job of some experiments once, candidates before the fits that use them.
+
+    Fits have their parameters where the store tells what was chosen. Those for which nothing can
+    be chosen are left out.
+    """
+    points = [point for each in experiments for point in points_of(each, profile, selection)]
+    candidates = [candidate for point in points for candidate in point.candidates]
+    fits = [point.job if store is None else _planned(point, store) for point in points]
+    return list(dict.fromkeys([*candidates, *(job for job in fits if job is not None)]))
 
 
-def parameters_of(job: Job, store: Store, method: Method | None) -> Parameters | str:
-    """Return the parameters of a job, or the reason why it cannot run."""
-    if job.chosen:
-        choice = store[choice_of(job).key]
-        if choice["status"] == FAILED:
-            return str(choice["reason"])
-        return dict(choice["chosen"])
-    if method is not None and not job.parameters:
-        return method.grid[0]
-    return dict(job.parameters)
+def _planned(point: Point, store: Store) -> Job | None:
+    found = resolved(point.job, point.candidates, store)
+    if isinstance(found, str):
+        return None
+    return point.job if found is None else found
 
 
-def _waits(job: Job, store: Store, methods: Methods) -> bool:
-    return job.key not in store or is_stale(job, store, methods)
+class _Run:
+    """What of a run waits and what is done."""
 
+    def __init__(
+        self, store: Store, methods: Methods, left: TimeLeft, report: Report | None
+    ) -> None:
+        self._store, self._methods, self._left, self._report = store, methods, left, report
+        self._total = self._failed = 0
+        self._classes: Counter[tuple[str, ...]] = Counter()
+        self.waiting: dict[str, Job] = {}
 
-def _finished(
-    jobs: Sequence[Job], store: Store, methods: Methods, n_jobs: int, on_cluster: bool
-) -> Iterator[tuple[Job, JobRecord]]:
-    able: list[Task] = []
-    for job in jobs:
-        method = methods.get(job.contender)
-        parameters = parameters_of(job, store, method)
-        if isinstance(parameters, str):
-            yield job, not_run(job, parameters, method)
-        else:
-            able.append((job, parameters, method))
-    by_key = {job.key: job for job, *_ in able}
-    for record in _worked(able, n_jobs, on_cluster):
-        yield by_key[record["key"]], record
+    def plan(self, jobs: Sequence[Job], *, first: bool) -> None:
+        """Take note of all jobs; tell so if it is the first time."""
+        done = [job for job in jobs if not self._waits(job)]
+        finished = {job.key for job in done}
+        self.waiting = {job.key: job for job in jobs if job.key not in finished}
+        self._classes = Counter(map(class_of, self.waiting.values()))
+        self._total = len(jobs)
+        self._failed = sum(self._store[key]["status"] != DONE for key in finished)
+        if first:
+            for job in done:
+                self._left.learn(job, self._store[job.key]["seconds"])
+            self._tell("")
+
+    def finish(self, record: JobRecord) -> None:
+        """Keep a record, and tell how far the run is."""
+        job = self.waiting.pop(record["key"])
+        self._store.append(record)
+        self._left.learn(job, record["seconds"])
+        self._classes[class_of(job)] -= 1
+        self._failed += record["status"] != DONE
+        self._tell(describe(job))
+
+    def _waits(self, job: Job) -> bool:
+        return job.key not in self._store or is_stale(job, self._store, self._methods)
+
+    def _tell(self, label: str) -> None:
+        if self._report is not None:
+            done = self._total - len(self.waiting)
+            remaining = self._left.estimate(self._classes)
+            self._report(Progress(done, self._total, self._failed, remaining, label))
 
 
 def _worked(tasks: Sequence[Task], n_jobs: int, on_cluster: bool) -> Iterator[JobRecord]:
@@ -133,21 +154,3 @@ def _worked(tasks: Sequence[Task], n_jobs: int, on_cluster: bool) -> Iterator[Jo
 def _parallel(tasks: Sequence[Task], n_jobs: int) -> Iterator[JobRecord]:
     pool = Parallel(n_jobs=n_jobs, return_as="generator_unordered", batch_size=1)
     yield from pool(delayed(work)(*task) for task in tasks)
-
-
-def _reporter(
-    jobs: Sequence[Job], store: Store, left: TimeLeft, report: Report | None, methods: Methods
-) -> Callable[[str], None]:
-    waiting = {job.key: job for job in jobs if _waits(job, store, methods)}
-    failed = {job.key for job in jobs if job.key in store and store[job.key]["status"] != DONE}
-
-    def tell(label: str) -> None:
-        for key in [key for key, job in waiting.items() if not _waits(job, store, methods)]:
-            del waiting[key]
-            if store[key]["status"] != DONE:
-                failed.add(key)
-        if report is not None:
-            remaining = left.estimate(list(waiting.values()))
-            report(Progress(len(jobs) - len(waiting), len(jobs), len(failed), remaining, label))
-
-    return tell

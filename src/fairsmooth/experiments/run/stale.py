@@ -6,8 +6,7 @@ from fairsmooth.baselines import Method
 from fairsmooth.experiments.run.code_digest import code_digest
 from fairsmooth.experiments.run.field import everyone
 from fairsmooth.experiments.run.job import Job
-from fairsmooth.experiments.run.plan import choice_of
-from fairsmooth.experiments.run.store import JobRecord, Store
+from fairsmooth.experiments.run.store import Store
 
 Methods = Mapping[str, Method]
 
@@ -18,21 +17,14 @@ def known_methods(outside: Sequence[Method] = ()) -> Methods:
 
 
 def is_stale(job: Job, store: Store, methods: Methods) -> bool:
-    """Tell whether a job's record was made by other code, or with parameters chosen otherwise."""
+    """Tell whether a job's record was made by other code."""
     record = store.get(job.key)
     if record is None:
         return False
-    if record.get("code") != code_digest(job, methods.get(job.contender)):
-        return True
-    choice = store.get(choice_of(job).key) if job.chosen else None
-    return choice is not None and _differs(choice, record)
+    return bool(record.get("code") != code_digest(job, methods.get(job.contender)))
 
 
 def stale_jobs(jobs: Iterable[Job], store: Store, outside: Sequence[Method] = ()) -> list[Job]:
     """Return the jobs whose records are stale."""
     methods = known_methods(outside)
     return [job for job in jobs if is_stale(job, store, methods)]
-
-
-def _differs(choice: JobRecord, record: JobRecord) -> bool:
-    return "chosen" in choice and choice["chosen"] != record.get("parameters")

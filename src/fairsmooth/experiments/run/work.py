@@ -6,7 +6,6 @@ import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict
 from functools import cache
 from typing import Any
 
@@ -20,7 +19,7 @@ from fairsmooth.baselines import Method
 from fairsmooth.experiments.run.ceiling import ceilings
 from fairsmooth.experiments.run.code_digest import code_digest
 from fairsmooth.experiments.run.draws import time_draws
-from fairsmooth.experiments.run.fit import choose, fit, reason_of
+from fairsmooth.experiments.run.fit import fit, judge, reason_of
 from fairsmooth.experiments.run.job import Job
 from fairsmooth.experiments.run.readings import readings
 from fairsmooth.experiments.run.store import JobRecord
@@ -29,10 +28,10 @@ from fairsmooth.experiments.run.tradeoff import trade_off
 DONE, FAILED = "done", "failed"
 # Six digits tell apart what can be told apart, and keep the files small. Means of the trade-off
 # are rounded once more where they are shown, and a second rounding must not move them.
-_DIGITS, _DIGITS_OF = 6, {"tradeoff": 12}
+_DIGITS, _DIGITS_OF, _EXACT = 6, {"tradeoff": 12}, 17
 
 _WORK: dict[str, Callable[[Job, Mapping[str, Any], Any], dict[str, Any]]] = {
-    "choice": choose,
+    "candidate": judge,
     "fit": fit,
     "draws": time_draws,
     "ceiling": ceilings,
@@ -41,37 +40,29 @@ _WORK: dict[str, Callable[[Job, Mapping[str, Any], Any], dict[str, Any]]] = {
 }
 
 
-def work(job: Job, parameters: Mapping[str, Any], method: Method | None = None) -> JobRecord:
+def work(job: Job, method: Method | None = None) -> JobRecord:
     """Run a job with one thread; a failure is a record with its reason, not an exception."""
     began, used = time.perf_counter(), time.process_time()
     outcome: JobRecord
     with one_thread(), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            outcome = {"status": DONE, **_WORK[job.kind](job, parameters, method)}
+            found = _WORK[job.kind](job, dict(job.parameters), method)
+            outcome = {"status": DONE, **found}
         except Exception as error:
-            outcome = {"status": FAILED, "reason": reason_of(error), "parameters": parameters}
+            outcome = {"status": FAILED, "reason": reason_of(error)}
     seconds, cpu_seconds = time.perf_counter() - began, time.process_time() - used
     return {
-        **_described(job, method),
+        "key": job.key,
+        "job": _plain(job.told, _EXACT),
+        "seed": job.seed,
+        "code": code_digest(job, method),
         **_plain(outcome, _DIGITS_OF.get(job.kind, _DIGITS)),
         "warnings": sorted({warning.category.__name__ for warning in caught}),
         "seconds": round(seconds, 3),
         "cpu_seconds": round(cpu_seconds, 3),
         "versions": versions(),
     }
-
-
-def not_run(job: Job, reason: str, method: Method | None = None) -> JobRecord:
-    """Return the record of a job that could not start."""
-    outcome = {"status": FAILED, "reason": reason, "warnings": []}
-    times = {"seconds": 0.0, "cpu_seconds": 0.0}
-    return {**_described(job, method), **outcome, **times, "versions": versions()}
-
-
-def _described(job: Job, method: Method | None) -> JobRecord:
-    code = code_digest(job, method)
-    return {"key": job.key, "job": asdict(job), "seed": job.seed, "code": code}
 
 
 @cache

@@ -37,7 +37,7 @@ def test_the_modules_are_those_that_a_job_runs_through(name):
     assert not any(module.startswith("fairsmooth.experiments.claims") for module in found)
 
 
-def test_the_digest_changes_with_code_candidates_and_libraries(monkeypatch):
+def test_the_digest_changes_with_code_settings_and_libraries(monkeypatch):
     def fresh(job=JOB, entrant=None):
         digests._digest.cache_clear()
         return code_digest(job, entrant or method(job.contender))
@@ -47,9 +47,8 @@ def test_the_digest_changes_with_code_candidates_and_libraries(monkeypatch):
     assert fresh(replace(JOB, encoding="binned")) == before
     assert fresh(replace(JOB, contender="arl")) != before
     assert fresh(entrant=replace(method("unconstrained"), fixed={"tol": 1.0})) != before
-    choice = replace(JOB, kind="choice", n_candidates=2)
-    more = replace(choice, n_candidates=3)
-    assert fresh(choice) != fresh(more)
+    # Which candidates there are does not change what one of them does.
+    assert fresh(entrant=replace(method("unconstrained"), grid=({"C": 3.0},))) == before
     with monkeypatch.context() as patched:
         patched.setattr(digests, "version", lambda name: "0")
         assert fresh() != before
@@ -67,7 +66,7 @@ def store(tmp_path):
 
 
 def test_records_of_other_code_are_marked_run_again_and_kept(store, monkeypatch):
-    job = Job(**{**json.loads(store.path.read_text())["job"], "parameters": (), "extra": ()})
+    (job,) = runner.jobs_of([TABLE], TINY, SELECTION)
     assert not is_stale(job, store, known_methods())
     monkeypatch.setattr(digests, "_code", lambda name: "changed")
     digests._digest.cache_clear()
@@ -88,22 +87,12 @@ def test_records_of_other_code_are_marked_run_again_and_kept(store, monkeypatch)
 
 def test_a_record_without_a_digest_is_stale_and_found_under_its_job(store):
     record = json.loads(store.path.read_text())
-    job = Job(**{**record["job"], "parameters": (), "extra": ()})
+    (job,) = runner.jobs_of([TABLE], TINY, SELECTION)
     del record["code"]
     store.path.write_text(json.dumps({**record, "key": "made otherwise"}) + "\n")
     again = Store(store.path.parent)
     assert job.key in again
     assert is_stale(job, again, known_methods())
-
-
-def test_a_fit_is_stale_when_another_choice_was_made(tmp_path):
-    store = Store(tmp_path)
-    budget = replace(TINY, n_candidates=2)
-    run_experiments([TABLE], budget, store, selection=SELECTION)
-    (choice, fit) = runner.jobs_of([TABLE], budget, SELECTION)
-    assert not stale_jobs([choice, fit], store)
-    store.append({**store[choice.key], "chosen": {"C": 123.0}})
-    assert stale_jobs([choice, fit], store) == [fit]
 
 
 def test_a_field_that_is_left_out_leaves_the_key():

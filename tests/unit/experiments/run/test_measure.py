@@ -3,7 +3,6 @@ import pytest
 
 from fairsmooth.datasets import load_compas, random_partition
 from fairsmooth.estimator import FairSmoothClassifier
-from fairsmooth.experiments.run.fit import fairest_accurate
 from fairsmooth.experiments.run.measure import certificate_figures, partition_rates
 from fairsmooth.experiments.settings import PARTITIONS
 from fairsmooth.metrics import accuracy, demographic_parity_gap, equalized_odds_gap
@@ -62,28 +61,3 @@ def test_certificate_figures_are_fairsmooths_alone(biased):
     )
     assert found["mean_distance"] == pytest.approx(found["max_distance"] / 2)
     assert certificate_figures(object(), biased) == {}
-
-
-def candidate(name, accuracy, gap):
-    return {
-        "parameters": {"name": name},
-        "accuracy": accuracy,
-        "demographic_parity": gap,
-        "equalized_odds_sum": gap,
-    }
-
-
-def test_the_fairest_of_the_accurate_is_chosen():
-    tried = [
-        candidate("accurate", 0.85, 0.2),
-        candidate("both", 0.835, 0.1),
-        candidate("constant", 0.76, 0.0),
-        {"parameters": {"name": "broken"}, "failed": "no"},
-        candidate("undefined", 0.85, float("nan")),
-    ]
-    assert fairest_accurate(tried) == {"name": "both"}
-
-
-def test_all_candidates_failing_is_an_error():
-    with pytest.raises(RuntimeError, match="every candidate failed: no"):
-        fairest_accurate([{"parameters": {}, "failed": "no"}])

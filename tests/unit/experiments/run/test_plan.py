@@ -6,7 +6,7 @@ from fairsmooth.baselines import method
 from fairsmooth.exceptions import InputError
 from fairsmooth.experiments import PROFILES, Selection, experiments, jobs_of, profile
 from fairsmooth.experiments.run.job import Job
-from fairsmooth.experiments.run.plan import choice_of, points_of
+from fairsmooth.experiments.run.plan import points_of
 from fairsmooth.experiments.run.profiles import thinned
 
 EXPERIMENTS = {experiment.name: experiment for experiment in experiments()}
@@ -23,11 +23,33 @@ def test_experiments_share_their_fits():
     assert len(together) == len(set(together)) == len(set.union(*alone.values()))
 
 
-def test_choices_come_first_and_are_shared_by_all_group_ratios():
+def test_candidates_come_first_and_are_shared_by_all_group_ratios():
     jobs = jobs_of([EXPERIMENTS["figure2"]], profile("laptop"), Selection(("fairsmooth",)))
     kinds = [job.kind for job in jobs]
     assert kinds == sorted(kinds)
-    assert kinds.count("fit") == 9 * kinds.count("choice")
+    assert 3 * kinds.count("fit") == 9 * kinds.count("candidate")
+
+
+def test_tables_run_in_two_tracks():
+    few = Selection(("group_fair", "arl"), ("compas", "binned"))
+    points = points_of(EXPERIMENTS["table1"], profile("laptop"), few)
+    published = {point.method: point for point in points if point.track == "published"}
+    tuned = {point.method: point for point in points if point.track == "tuned"}
+    for name, point in published.items():
+        assert dict(point.job.parameters) == dict(method(name).as_published)
+        assert not point.candidates
+    for name, point in tuned.items():
+        tried = [dict(each.parameters) for each in point.candidates]
+        assert tried == [dict(each) for each in method(name).grid[:3]]
+    assert not {point.track for point in points_of(EXPERIMENTS["figure2"], profile("smoke"))} - {
+        "tuned"
+    }
+
+
+def test_what_is_published_is_the_first_candidate_unless_said():
+    known = method("arl")
+    assert known.as_published == known.grid[0]
+    assert replace(known, published={"n_steps": 7}).as_published == {"n_steps": 7}
 
 
 def test_keys_name_everything_that_changes_the_outcome():
@@ -39,7 +61,8 @@ def test_keys_name_everything_that_changes_the_outcome():
         replace(JOB, group_ratio=0.1),
         replace(JOB, max_rows=10),
         replace(JOB, quick=True),
-        choice_of(JOB),
+        replace(JOB, kind="candidate"),
+        replace(JOB, kind="candidate", selection_rows=100),
     ]
     keys = {job.key for job in (JOB, *others)}
     assert len(keys) == 1 + len(others)

@@ -1,4 +1,5 @@
 import json
+from collections import Counter
 from dataclasses import replace
 
 import pytest
@@ -16,7 +17,7 @@ from fairsmooth.experiments import (
 from fairsmooth.experiments.run import field, fit, runner, stale
 from fairsmooth.experiments.run.draws import time_draws
 from fairsmooth.experiments.run.job import Job
-from fairsmooth.experiments.run.progress import TimeLeft
+from fairsmooth.experiments.run.progress import TimeLeft, class_of
 from fairsmooth.experiments.run.work import work
 
 EXPERIMENTS = {experiment.name: experiment for experiment in experiments()}
@@ -61,6 +62,12 @@ def test_nothing_is_repeated(table1, monkeypatch):
     assert [(state.done, state.total) for state in states] == [(2, 2)]
 
 
+def tuned(experiment, budget, store):
+    """Return the rows whose parameters were chosen, by method."""
+    rows = rows_of(experiment, budget, store, SELECTION)
+    return rows[rows["track"] == "tuned"].set_index("method")
+
+
 def out_of_paper(**_):
     raise ValueError("out of  paper")
 
@@ -78,22 +85,35 @@ def test_a_method_that_fails_leaves_a_row_with_its_reason(table1, monkeypatch):
     monkeypatch.setattr(stale, "everyone", failing)
     states = []
     run_experiments([experiment], TINY, store, selection=SELECTION, report=states.append)
-    rows = rows_of(experiment, TINY, store, SELECTION).set_index("method")
+    rows = tuned(experiment, TINY, store)
     assert rows.loc["unconstrained", "status"] == "failed"
     assert rows.loc["unconstrained", "reason"] == "ValueError: out of paper"
     assert rows.loc["fairsmooth", "status"] == "done"
     assert states[-1].failed == 1
 
 
-def test_fits_wait_for_choices_and_fail_with_them(table1, monkeypatch):
+def test_fits_wait_for_candidates_and_fail_with_them(table1, monkeypatch):
     experiment, store = table1
     budget = replace(TINY, n_candidates=2)
     monkeypatch.setattr(stale, "everyone", failing)
     run_experiments([experiment], budget, store, selection=SELECTION)
-    rows = rows_of(experiment, budget, store, SELECTION).set_index("method")
+    rows = tuned(experiment, budget, store)
     assert "every candidate failed: ValueError: out of paper" in rows.loc["unconstrained", "reason"]
     assert rows.loc["fairsmooth", "status"] == "done"
     assert "sigma" in rows.loc["fairsmooth", "parameters"]
+
+
+def test_what_was_chosen_is_trained_once_for_all_who_ask(table1):
+    experiment, store = table1
+    budget = replace(TINY, n_candidates=2)
+    run_experiments([experiment], budget, store, selection=SELECTION)
+    records = [json.loads(line) for line in store.path.read_text().splitlines()]
+    rows = rows_of(experiment, budget, store, SELECTION)
+    # Two methods, published and tuned; where the first candidate was chosen both are one fit.
+    assert len(rows) == 4
+    fits = [record for record in records if record["job"]["kind"] == "fit"]
+    assert len(fits) == len(rows.drop_duplicates(["method", "parameters"]))
+    assert sum(record["job"]["kind"] == "candidate" for record in records) == 4
 
 
 def test_choices_never_see_a_test_row(monkeypatch):
@@ -105,8 +125,8 @@ def test_choices_never_see_a_test_row(monkeypatch):
         return seen["parts"]
 
     monkeypatch.setattr(fit, "training_and_held_out", spy)
-    job = Job("choice", "compas-sex", "aif360", 0, "unconstrained", n_candidates=2, max_rows=900)
-    assert work(job, {}, method("unconstrained"))["status"] == "done"
+    job = Job("candidate", "compas-sex", "aif360", 0, "unconstrained", max_rows=900)
+    assert work(job, method("unconstrained"))["status"] == "done"
     train, _ = fit.training_and_test(job)
     assert sum(len(part) for part in seen["parts"]) == len(train) == 630
 
@@ -125,12 +145,11 @@ def test_progress_is_told_with_time_left(table1):
 def test_time_left_knows_slow_methods():
     left = TimeLeft(n_jobs=2)
     slow, fast = (Job("fit", "adult-sex", "binned", 0, name) for name in ("fcrl", "dlr"))
-    assert left.estimate([slow]) is None
+    assert left.estimate(Counter()) is None
     left.learn(slow, 40.0)
     left.learn(fast, 2.0)
-    assert left.estimate([slow, slow, fast]) == pytest.approx(41.0)
-    unknown = replace(fast, contender="arl")
-    assert left.estimate([unknown]) == pytest.approx(10.5)
+    assert left.estimate({class_of(slow): 2, class_of(fast): 1}) == pytest.approx(41.0)
+    assert left.estimate({class_of(replace(fast, contender="arl")): 1}) == pytest.approx(10.5)
 
 
 def test_draws_err_less_the_more_there_are():
