@@ -7,9 +7,11 @@ import pytest
 from scipy.optimize import linprog
 from sklearn.linear_model import LogisticRegression
 
+from fairsmooth.baselines import method
 from fairsmooth.baselines._kit import distinct_rows
 from fairsmooth.baselines.apxfair.classifier import ApxFairClassifier, project_to_simplex
 from fairsmooth.baselines.apxfair.reweighting import ConstraintPlayer
+from fairsmooth.datasets import entry
 from fairsmooth.exceptions import InputError
 
 
@@ -188,6 +190,18 @@ def test_projection_is_the_nearest_point_of_the_simplex():
     assert projected.sum() == pytest.approx(1.0)
     others = rng.dirichlet(np.ones(6), size=2000)
     assert ((others - projected) @ (point - projected)).max() <= 1e-12
+
+
+def test_the_six_candidates_are_six_rules_on_adult():
+    rows = entry("adult").load(encoding="aif360", sensitive="sex")
+    train, test = rows.split(0.25, random_state=0)
+    apxfair = method("apxfair")
+    decisions = set()
+    for candidate in apxfair.grid:
+        model = apxfair.build(candidate, seed=0, quick=False)
+        model.fit(train.X, train.y, sensitive_features=train.sensitive_features)
+        decisions.add(model.predict(test.X).tobytes())
+    assert len(decisions) == 6
 
 
 def test_refuses_other_notions(biased):
