@@ -8,7 +8,7 @@ from scipy.optimize import linprog
 from sklearn.linear_model import LogisticRegression
 
 from fairsmooth.baselines import method
-from fairsmooth.baselines._kit import distinct_rows
+from fairsmooth.baselines._kit import merged_rows
 from fairsmooth.baselines.apxfair.classifier import ApxFairClassifier, project_to_simplex
 from fairsmooth.baselines.apxfair.reweighting import ConstraintPlayer
 from fairsmooth.datasets import entry
@@ -153,7 +153,7 @@ def test_counting_equal_rows_plays_the_same_game(biased, monkeypatch, notion):
     model = ApxFairClassifier(notion=notion, n_rounds=60, n_reweightings=1, bound=0.1, offset=0.01)
     counted = model.fit(few, y, sensitive_features=groups)
     coefficients, gaps = counted.coefficients_, counted.gap_history_
-    monkeypatch.setattr(distinct_rows, "_WORTH_BELOW", 0.0)
+    monkeypatch.setattr(merged_rows, "_WORTH_BELOW", 0.0)
     whole = model.fit(few, y, sensitive_features=groups)
     np.testing.assert_allclose(coefficients, whole.coefficients_, rtol=1e-7, atol=1e-9)
     np.testing.assert_array_equal(gaps, whole.gap_history_)

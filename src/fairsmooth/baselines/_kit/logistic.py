@@ -10,7 +10,7 @@ from scipy.special import expit
 from sklearn.exceptions import ConvergenceWarning
 
 from fairsmooth._types import Floats
-from fairsmooth.baselines._kit.distinct_rows import distinct_rows
+from fairsmooth.baselines._kit.merged_rows import merged_rows
 
 # Below this share of nonzeros a compressed product beats a dense one.
 _SPARSE_BELOW = 0.3
@@ -72,7 +72,7 @@ class WeightedLogistic:
     def __init__(
         self, X: Floats, *, penalty: float, tol: float = 1e-4, max_iter: int = 200
     ) -> None:
-        self._distinct = distinct_rows(X)
+        self._distinct = merged_rows(X)
         rows = self._distinct.rows
         sparse = np.count_nonzero(rows) < _SPARSE_BELOW * rows.size
         self._rows = csr_array(rows) if sparse else rows
@@ -121,7 +121,7 @@ class WeightedLogistic:
 
     def logits(self, coefficients: Floats) -> Floats:
         """Return the logits of all rows, shape (n,)."""
-        return self._distinct_logits(coefficients)[self._distinct.inverse]
+        return self._distinct_logits(coefficients)[self._distinct.number]
 
     def _distinct_logits(self, coefficients: Floats) -> Floats:
         return np.asarray(self._rows @ coefficients[:-1] + coefficients[-1])

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from fairsmooth import _validate
 from fairsmooth._types import Floats, Labels
-from fairsmooth.baselines._kit.distinct_rows import distinct_rows
 from fairsmooth.baselines._kit.logistic import WeightedLogistic
+from fairsmooth.baselines._kit.merged_rows import merged_rows
 from fairsmooth.baselines.apxfair.reweighting import ConstraintPlayer
 from fairsmooth.classifier import GroupClassifier
 from fairsmooth.data.groups import Groups
@@ -176,12 +176,12 @@ class ApxFairClassifier(GroupClassifier):
         return (self._share(X, coefficients) > 0.5).astype(np.int64)
 
     def _share(self, X: Floats, coefficients: Floats) -> Floats:
-        rows, inverse = distinct_rows(X)
+        rows, number = merged_rows(X)
         chunks = [
             ((rows[start : start + _CHUNK] @ coefficients[:, :-1].T + coefficients[:, -1]) > 0.0)
             for start in range(0, len(rows), _CHUNK)
         ]
-        return np.concatenate([chunk.mean(axis=1) for chunk in chunks])[inverse]
+        return np.concatenate([chunk.mean(axis=1) for chunk in chunks])[number]
 
 
 class _Sample(NamedTuple):
@@ -196,9 +196,9 @@ class _Sample(NamedTuple):
 
 def _counted(X: Floats, y: Labels, codes: NDArray[np.intp]) -> _Sample:
     """Merge rows that the game treats alike: their decisions, weights and costs stay equal."""
-    found = distinct_rows(np.column_stack([X, y, codes]))
+    found = merged_rows(np.column_stack([X, y, codes]))
     first = np.zeros(len(found.rows), dtype=np.intp)
-    first[found.inverse[::-1]] = np.arange(len(y))[::-1]
+    first[found.number[::-1]] = np.arange(len(y))[::-1]
     counts = found.summed(np.ones(len(y)))
     return _Sample(X[first], y[first].astype(np.intp), codes[first], counts, first)
 

@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from fairsmooth._types import Floats, Labels
-from fairsmooth.baselines._kit.distinct_rows import distinct_rows
+from fairsmooth.baselines._kit.merged_rows import merged_rows
 
 
 class CountedRows:
@@ -34,8 +34,8 @@ class CountedRows:
     """
 
     def __init__(self, rows: Floats, y: Labels, codes: NDArray[np.intp], n_groups: int) -> None:
-        distinct = distinct_rows(rows)
-        cells = (distinct.inverse * 2 + y) * n_groups + codes
+        distinct = merged_rows(rows)
+        cells = (distinct.number * 2 + y) * n_groups + codes
         counts = np.bincount(cells, minlength=len(distinct.rows) * 2 * n_groups)
         self.matrix = csr_array(distinct.rows)
         self.counts: Floats = counts.reshape(-1, 2, n_groups).astype(np.float64)

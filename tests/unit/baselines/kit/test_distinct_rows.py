@@ -1,49 +1,44 @@
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
 
-from fairsmooth.baselines._kit import distinct_rows as module
-from fairsmooth.baselines._kit.distinct_rows import distinct_rows
+from fairsmooth.baselines._kit import distinct_rows
+from fairsmooth.baselines._kit.distinct_rows import few_distinct_rows
 
-
-def some_rows(n_rows=200, seed=0):
-    rng = np.random.default_rng(seed)
-    return np.column_stack(
-        [rng.integers(0, 2, (n_rows, 3)), rng.choice([0.1, 1e-300, 3e8], n_rows)]
-    )
-
-
-def test_rows_are_found_again_and_no_two_are_equal():
-    X = some_rows()
-    found = distinct_rows(X)
-    np.testing.assert_array_equal(found.rows[found.inverse], X)
-    assert len(found.rows) == len(np.unique(X, axis=0))
+tables = arrays(
+    np.float64,
+    st.tuples(st.integers(1, 30), st.integers(1, 4)),
+    elements=st.sampled_from([0.0, -0.0, 1.0, -1.0, 0.1, 1e-300, 3.0]),
+)
 
 
-def test_weights_of_equal_rows_add_up():
-    X = some_rows()
-    weights = np.random.default_rng(1).random(200)
-    found = distinct_rows(X)
-    expected = [weights[(row == X).all(axis=1)].sum() for row in found.rows]
-    np.testing.assert_allclose(found.summed(weights), expected, rtol=1e-12)
+@given(X=tables)
+def test_every_row_is_found_once(X):
+    expected = np.unique(X + 0.0, axis=0)
+    found = few_distinct_rows(X, len(expected))
+    np.testing.assert_array_equal(found.rows[found.number], X)
+    assert len(found.rows) == len(expected)
+    assert few_distinct_rows(X, len(expected) - 1) is None
 
 
-def test_rows_that_mostly_differ_stay_as_they_are():
-    X = np.random.default_rng(0).normal(size=(50, 2))
-    X[:10] = X[40:]
-    found = distinct_rows(X)
-    np.testing.assert_array_equal(found.rows, X)
-    np.testing.assert_array_equal(found.inverse, np.arange(50))
+def test_columns_in_memory_order_are_rows_all_the_same():
+    X = np.asfortranarray(np.random.default_rng(0).integers(0, 2, (500, 6)).astype(float))
+    found = few_distinct_rows(X, 64)
+    np.testing.assert_array_equal(found.rows[found.number], X)
 
 
-def test_minus_zero_is_zero():
-    found = distinct_rows(np.array([[0.0], [-0.0], [0.0]]))
-    assert len(found.rows) == 1
+def test_many_distinct_rows_are_given_up_after_the_first(monkeypatch):
+    seen = []
+    hashes = distinct_rows._hashes
+    monkeypatch.setattr(distinct_rows, "_hashes", lambda X: seen.append(len(X)) or hashes(X))
+    X = np.random.default_rng(0).normal(size=(1000, 3))
+    assert few_distinct_rows(X, 10) is None
+    assert seen == [40]
 
 
-@pytest.mark.parametrize("hashed", [0, 7])
-def test_equal_hashes_of_different_rows_do_no_harm(monkeypatch, hashed):
-    X = some_rows()
-    monkeypatch.setattr(module, "_hashes", lambda rows: np.full(len(rows), hashed, np.uint64))
-    found = distinct_rows(X)
-    np.testing.assert_array_equal(found.rows[found.inverse], X)
-    assert len(found.rows) == len(np.unique(X, axis=0))
+@pytest.mark.parametrize("hashes", [np.zeros(3), np.array([0.0, 1.0, 1.0])])
+def test_rows_of_one_hash_are_not_taken_for_one_row(monkeypatch, hashes):
+    monkeypatch.setattr(distinct_rows, "_hashes", lambda X: hashes)
+    assert few_distinct_rows(np.array([[1.0], [2.0], [1.0]]), 3) is None
