@@ -7,8 +7,11 @@ import pytest
 from scipy.optimize import linprog
 from sklearn.linear_model import LogisticRegression
 
+from fairsmooth.baselines import method
+from fairsmooth.baselines._kit import merged_rows
 from fairsmooth.baselines.apxfair.classifier import ApxFairClassifier, project_to_simplex
-from fairsmooth.baselines.apxfair.reweighting import best_response
+from fairsmooth.baselines.apxfair.reweighting import ConstraintPlayer
+from fairsmooth.datasets import entry
 from fairsmooth.exceptions import InputError
 
 
@@ -52,7 +55,7 @@ def test_closed_form_is_the_value_of_the_linear_programs(n_strata, n_groups, rat
     masses = random_masses(strata, codes, seed)
     pairs = [(p, q) for p in range(n_groups) for q in range(n_groups) if p != q]
     values = {pair: program(decisions, strata, codes, pair, masses)[0] for pair in pairs}
-    response = best_response(decisions, strata, codes)
+    response = ConstraintPlayer(strata, codes).respond(decisions)
     assert response.value == pytest.approx(max(values.values()), abs=1e-9)
     chosen = values[response.favoured, response.other]
     assert chosen == pytest.approx(response.value, abs=1e-9)
@@ -65,7 +68,7 @@ def test_returned_weights_solve_the_program_with_the_empirical_masses(n_strata, 
     counts = np.zeros((n_strata, 2))
     np.add.at(counts, (strata, codes), 1.0)
     masses = counts / counts.sum()
-    response = best_response(decisions, strata, codes)
+    response = ConstraintPlayer(strata, codes).respond(decisions)
     weights = response.weights * np.bincount(codes)[codes] / len(codes)
     sums = np.zeros_like(masses)
     np.add.at(sums, (strata, codes), weights)
@@ -78,7 +81,7 @@ def test_returned_weights_solve_the_program_with_the_empirical_masses(n_strata, 
 
 def test_weights_lie_in_the_centre_of_the_optimal_face():
     decisions, strata, codes = instance(0, 1, 2, 0.5)
-    response = best_response(decisions, strata, codes)
+    response = ConstraintPlayer(strata, codes).respond(decisions)
     for group, way in ((response.favoured, True), (response.other, False)):
         carriers = (codes == group) & (decisions == way)
         np.testing.assert_allclose(response.weights[carriers], 1.0 / carriers.sum())
@@ -88,8 +91,20 @@ def test_weights_lie_in_the_centre_of_the_optimal_face():
 def test_equal_values_are_decided_by_the_unweighted_gap():
     decisions = np.array([1, 0, 0, 0, 1, 1, 1, 0], dtype=bool)
     codes = np.repeat([0, 1], 4)
-    response = best_response(decisions, np.zeros(8, dtype=np.intp), codes)
+    response = ConstraintPlayer(np.zeros(8, dtype=np.intp), codes).respond(decisions)
     assert (response.value, response.favoured, response.other) == (1.0, 1, 0)
+
+
+@pytest.mark.parametrize("n_strata", [1, 2])
+@pytest.mark.parametrize("rate", [0.0, 0.3, 1.0])
+def test_counting_equal_rows_changes_no_weight(n_strata, rate):
+    decisions, strata, codes = instance(1, n_strata, 3, rate)
+    times = np.random.default_rng(0).integers(1, 5, len(codes))
+    each = np.repeat(np.arange(len(codes)), times)
+    whole = ConstraintPlayer(strata[each], codes[each]).respond(decisions[each])
+    counted = ConstraintPlayer(strata, codes, times * 1.0).respond(decisions)
+    assert counted[:3] == whole[:3]
+    np.testing.assert_allclose(counted.weights[each], whole.weights, rtol=1e-12, atol=0.0)
 
 
 @pytest.fixture(scope="module")
@@ -131,6 +146,19 @@ def test_plays_the_published_rounds(biased):
     np.testing.assert_array_equal(model.predict(X), (shares > 0.5) * 1)
 
 
+@pytest.mark.parametrize("notion", ["demographic_parity", "equalized_odds"])
+def test_counting_equal_rows_plays_the_same_game(biased, monkeypatch, notion):
+    X, y, groups = biased
+    few = np.column_stack([np.round(X[:, :2]), groups])
+    model = ApxFairClassifier(notion=notion, n_rounds=60, n_reweightings=1, bound=0.1, offset=0.01)
+    counted = model.fit(few, y, sensitive_features=groups)
+    coefficients, gaps = counted.coefficients_, counted.gap_history_
+    monkeypatch.setattr(merged_rows, "_WORTH_BELOW", 0.0)
+    whole = model.fit(few, y, sensitive_features=groups)
+    np.testing.assert_allclose(coefficients, whole.coefficients_, rtol=1e-7, atol=1e-9)
+    np.testing.assert_array_equal(gaps, whole.gap_history_)
+
+
 def test_a_larger_bound_gives_a_smaller_gap(biased):
     X, y, groups = biased
 
@@ -162,6 +190,18 @@ def test_projection_is_the_nearest_point_of_the_simplex():
     assert projected.sum() == pytest.approx(1.0)
     others = rng.dirichlet(np.ones(6), size=2000)
     assert ((others - projected) @ (point - projected)).max() <= 1e-12
+
+
+def test_the_six_candidates_are_six_rules_on_adult():
+    rows = entry("adult").load(encoding="aif360", sensitive="sex")
+    train, test = rows.split(0.25, random_state=0)
+    apxfair = method("apxfair")
+    decisions = set()
+    for candidate in apxfair.grid:
+        model = apxfair.build(candidate, seed=0, quick=False)
+        model.fit(train.X, train.y, sensitive_features=train.sensitive_features)
+        decisions.add(model.predict(test.X).tobytes())
+    assert len(decisions) == 6
 
 
 def test_refuses_other_notions(biased):

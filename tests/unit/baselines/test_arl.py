@@ -6,7 +6,8 @@ from sklearn.metrics import roc_auc_score
 from torch import nn
 
 from fairsmooth.baselines._kit.neural import build_mlp
-from fairsmooth.baselines.arl.classifier import ARLClassifier, adversary_weights, row_losses
+from fairsmooth.baselines.arl.classifier import ARLClassifier
+from fairsmooth.baselines.arl.step import adversary_weights, row_losses
 from fairsmooth.datasets import load_adult
 from fairsmooth.exceptions import InputError
 

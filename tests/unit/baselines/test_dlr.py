@@ -1,16 +1,19 @@
 import numpy as np
 import pytest
-from scipy.optimize import approx_fprime
+from scipy.optimize import OptimizeResult, approx_fprime
+from sklearn.exceptions import ConvergenceWarning
 
+from fairsmooth.baselines.dlr import classifier
 from fairsmooth.baselines.dlr.classifier import DLRClassifier
+from fairsmooth.baselines.dlr.counted_rows import CountedRows
 from fairsmooth.baselines.dlr.denoised import (
-    GroupedRows,
     HardShares,
     SoftShares,
     denoised_requirements,
     flipped,
     noise_matrix,
 )
+from fairsmooth.baselines.dlr.logistic_loss import LogisticLoss
 from fairsmooth.baselines.group_fair.classifier import rate_ratio
 from fairsmooth.baselines.unconstrained.classifier import UnconstrainedClassifier
 from fairsmooth.exceptions import InputError
@@ -70,40 +73,104 @@ def test_small_groups_lower_their_floor_only_beyond_two():
     np.testing.assert_allclose(three.limits[:3], [0.1, 0.1, 0.02])
 
 
-def grouped_rows(seed=0, n_rows=80, n_groups=3):
+def counted(seed=0, n_rows=400, n_groups=3):
     rng = np.random.default_rng(seed)
     rows = rng.normal(size=(n_rows, 4)) * (rng.random((n_rows, 4)) < 0.6)
-    codes = rng.integers(0, n_groups, n_rows)
-    return rows, codes, GroupedRows(rows, codes, n_groups), rng.normal(size=4)
+    y, codes = rng.integers(0, 2, n_rows), rng.integers(0, n_groups, n_rows)
+    return rows, y, codes, CountedRows(rows, y, codes, n_groups), rng.normal(size=4)
 
 
-def test_hard_shares_count_decisions_by_group():
-    rows, codes, grouped, theta = grouped_rows()
+def repeated(seed=0, n_groups=3):
+    """Rows of which each comes several times, with other labels and groups."""
+    rng = np.random.default_rng(seed)
+    rows = np.column_stack([np.eye(5)[rng.integers(0, 5, 600)], rng.integers(0, 3, 600), [1] * 600])
+    y, codes = rng.integers(0, 2, 600), rng.integers(0, n_groups, 600)
+    theta = rng.normal(size=7)
+    theta[0] = -theta[-1] - 0.004  # rows that a step of .01 decides anew
+    return rows.astype(float), y, codes, CountedRows(rows, y, codes, n_groups), theta
+
+
+@pytest.mark.parametrize("sample", [counted, repeated])
+def test_hard_shares_count_decisions_by_group(sample):
+    rows, y, codes, kept, theta = sample()
     expected = [np.mean((rows @ theta >= 0) & (codes == k)) for k in range(3)]
-    np.testing.assert_allclose(HardShares(grouped, step=0.01).value(theta), expected)
+    shares = HardShares(kept, kept.counts.sum(axis=1), step=0.01)
+    np.testing.assert_allclose(shares.value(theta), expected, rtol=1e-12)
+    negative = y == 0
+    expected = [np.mean((rows @ theta >= 0)[negative] & (codes == k)[negative]) for k in range(3)]
+    shares = HardShares(kept, kept.counts[:, 0], step=0.01)
+    np.testing.assert_allclose(shares.value(theta), expected, rtol=1e-12)
 
 
 @pytest.mark.parametrize("step", [0.01, 0.1])
-def test_hard_slopes_are_forward_differences(step):
-    _, _, grouped, theta = grouped_rows()
-    shares = HardShares(grouped, step=step)
-    moves = [shares.value(theta + step * unit) - shares.value(theta) for unit in np.eye(4)]
-    np.testing.assert_allclose(shares.slopes(theta), np.array(moves).T / step, atol=1e-12)
+@pytest.mark.parametrize("sample", [counted, repeated])
+def test_hard_slopes_are_forward_differences(sample, step):
+    rows, _, codes, kept, theta = sample()
+
+    def shares(at):
+        return np.array([np.mean((rows @ at >= 0) & (codes == k)) for k in range(3)])
+
+    moves = [shares(theta + step * unit) - shares(theta) for unit in np.eye(len(theta))]
+    found = HardShares(kept, kept.counts.sum(axis=1), step=step).slopes(theta)
+    assert np.abs(found).max() > 0.0
+    np.testing.assert_allclose(found, np.array(moves).T / step, atol=1e-12)
 
 
 def test_soft_slopes_are_derivatives():
-    _, _, grouped, theta = grouped_rows()
-    shares = SoftShares(grouped, sharpness=10.0)
+    _, _, _, kept, theta = counted()
+    shares = SoftShares(kept, kept.counts.sum(axis=1), sharpness=10.0)
     numeric = approx_fprime(theta, shares.value, 1e-6)
     np.testing.assert_allclose(shares.slopes(theta), numeric, atol=1e-4)
 
 
 def test_soft_shares_approach_hard_ones():
-    _, _, grouped, theta = grouped_rows()
-    soft = SoftShares(grouped, sharpness=1e6).value(theta)
-    zero_rows = (grouped.matrix @ theta == 0).mean()
-    hard = HardShares(grouped, step=0.1).value(theta)
+    rows, _, _, kept, theta = counted()
+    counts = kept.counts.sum(axis=1)
+    soft = SoftShares(kept, counts, sharpness=1e6).value(theta)
+    zero_rows = (rows @ theta == 0).mean()
+    hard = HardShares(kept, counts, step=0.1).value(theta)
     assert np.abs(soft - hard).max() <= 0.5 * zero_rows + 1e-6
+
+
+def test_counting_equal_rows_changes_no_evaluation():
+    rows, y, codes, kept, theta = repeated()
+    assert kept.matrix.shape[0] == 15
+    score = rows @ theta
+    loss = LogisticLoss(kept, 0.1, as_published=True)
+    expected = np.mean(np.logaddexp(0.0, score) - y * score) + 0.1 * theta @ theta
+    assert loss.value(theta) == pytest.approx(expected, rel=1e-12)
+    slope = (1 / (1 + np.exp(-score)) - y) @ rows / 600 + 0.2 * theta
+    np.testing.assert_allclose(loss.gradient(theta), slope, rtol=1e-12, atol=1e-14)
+    assert loss.accuracy(theta) == np.mean((score >= 0) == y)
+    soft = 1 / (1 + np.exp(-10.0 * score))
+    shares = SoftShares(kept, kept.counts.sum(axis=1), sharpness=10.0)
+    by_group = [np.mean(soft * (codes == k)) for k in range(3)]
+    np.testing.assert_allclose(shares.value(theta), by_group, rtol=1e-12)
+    slopes = [(10.0 * soft * (1 - soft) * (codes == k)) @ rows / 600 for k in range(3)]
+    np.testing.assert_allclose(shares.slopes(theta), slopes, rtol=1e-12, atol=1e-14)
+
+
+def authors_loss(scores, y):
+    """The loss row by row, from the rounded probability."""
+    small = np.exp(-np.abs(scores))
+    p = np.where(scores >= 0, 1 / (1 + small), small / (1 + small))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.mean(-(y * np.log(p) + (1 - y) * np.log(1 - p)))
+
+
+@pytest.mark.parametrize("scale", [1.0, 30.0, 36.5, 36.9, 40.0, 700.0, 760.0, 1e6, -40.0, -760.0])
+@pytest.mark.parametrize("labels", [[0, 0], [1, 1], [0, 1]])
+def test_the_loss_has_no_value_where_the_authors_has_none(scale, labels):
+    rows, y = np.array([[1.0], [1.0]]), np.array(labels)
+    kept = CountedRows(rows, y, np.zeros(2, dtype=np.intp), 1)
+    assert kept.matrix.shape[0] == 1
+    theta = np.array([scale])
+    published = LogisticLoss(kept, 0.0, as_published=True).value(theta)
+    # Near the end the authors' 1 - p has few digits left.
+    assert published == pytest.approx(
+        authors_loss(rows @ theta, y), rel=0.05, abs=1e-9, nan_ok=True
+    )
+    assert np.isfinite(LogisticLoss(kept, 0.0, as_published=False).value(theta))
 
 
 def test_flips_follow_the_noise():
@@ -126,6 +193,8 @@ def test_smooth_constraints_bring_the_ratio_up(biased, notion):
     assert ratio_of(fair, biased, notion) > 0.8
 
 
+# Hard decisions have no slopes, and the solver may run into its limit.
+@pytest.mark.filterwarnings("ignore:DLR's solver stopped early")
 @pytest.mark.parametrize("notion", ["demographic_parity", "false_positive_rate"])
 def test_indicator_constraints_bring_the_ratio_up(biased, notion):
     fair = DLRClassifier(notion=notion, random_state=0)
@@ -148,6 +217,52 @@ def test_tries_end_with_the_first_accepted_one(biased):
         len(model.attempts_) - 1
     )
     assert 1 <= len(model.attempts_) <= 10
+
+
+def few_positives(seed=0):
+    """Rows on which a solver with a loss that is defined everywhere leaves for thousands."""
+    rng = np.random.default_rng(seed)
+    groups = (rng.random(1500) < 0.67).astype(int)
+    levels = [np.eye(size)[rng.integers(0, size, 1500)] for size in (7, 8)]
+    X = np.column_stack([groups, rng.integers(0, 2, 1500), *levels])
+    y = (0.8 * X @ rng.normal(size=17) + groups + rng.normal(size=1500) > 1.5).astype(int)
+    return X, y, groups
+
+
+@pytest.mark.filterwarnings("ignore:DLR's solver stopped early")
+def test_no_try_runs_away_unless_it_says_so():
+    X, y, groups = few_positives()
+    model = DLRClassifier(random_state=0, n_tries=3).fit(X, y, sensitive_features=groups)
+    for attempt in model.attempts_:
+        highest = (X @ attempt.coefficients[:-1] + attempt.coefficients[-1]).max()
+        assert highest < 36.75 or "the loss ended as" in attempt.unmet
+
+
+def test_tells_when_the_try_that_is_kept_did_not_converge(monkeypatch, biased):
+    X, y, groups = biased
+    monkeypatch.setattr(classifier, "_MAX_ITER", 1)
+    model = DLRClassifier(n_tries=1, random_state=0)
+    with pytest.warns(ConvergenceWarning, match="in the try that is kept: Iteration limit reached"):
+        model.fit(X, y, sensitive_features=groups)
+    assert model.attempts_[0].unmet == "Iteration limit reached"
+
+
+@pytest.mark.parametrize(
+    ("ended", "message"),
+    [(100.0, "kept: the loss ended as nan"), (np.inf, "kept: it left the numbers, its start is")],
+)
+def test_tells_when_the_solver_ended_nowhere(monkeypatch, biased, ended, message):
+    X, y, groups = biased
+
+    def nowhere(fun, start, **_):
+        end = np.full(len(start), ended)
+        return OptimizeResult(x=end, fun=np.nan, success=True, message="")
+
+    monkeypatch.setattr(classifier, "minimize", nowhere)
+    model = DLRClassifier(n_tries=1, random_state=0)
+    with pytest.warns(ConvergenceWarning, match=message):
+        model.fit(X, y, sensitive_features=groups)
+    assert np.isfinite(model.coefficients_).all()
 
 
 @pytest.mark.parametrize(

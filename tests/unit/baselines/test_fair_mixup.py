@@ -1,12 +1,18 @@
+from itertools import combinations
+
 import numpy as np
 import pandas as pd
 import pytest
 import torch
 from sklearn.base import clone
+from tests.unit.baselines.fair_mixup_reference import objective
 
+from fairsmooth._random import torch_generator
 from fairsmooth.baselines._kit.neural import build_mlp
-from fairsmooth.baselines.fair_mixup.classifier import FairMixupClassifier, _is_best, path_slopes
+from fairsmooth.baselines.fair_mixup.classifier import FairMixupClassifier, _is_best
+from fairsmooth.data.splits import hold_out
 from fairsmooth.exceptions import InputError
+from fairsmooth.training.batching import draw_rows
 
 
 def _data(n_rows=1200, n_groups=2, seed=0):
@@ -29,77 +35,75 @@ def _soft_gap(scores, groups):
     return max(means) - min(means)
 
 
-def _paths(n_paths=3):
-    generator = torch.Generator().manual_seed(1)
-    network = build_mlp((4, 8, 8, 1), generator=generator, dtype=torch.float64)
-    ends = torch.randn((2, n_paths, 7, 4), generator=generator, dtype=torch.float64)
-    positions = torch.rand(n_paths, generator=generator, dtype=torch.float64)
-    return network, ends[0], ends[1], positions
+def _trained_by_autograd(model, X, y, groups):
+    """Train as published, from the same draws; return the gap after every epoch."""
+    generator = torch_generator(model._seed(), "fair_mixup")
+    n_groups = len(np.unique(groups))
+    training, held = hold_out(
+        y * n_groups + groups,
+        0.25,
+        permute=lambda n: torch.randperm(n, generator=generator).numpy(),
+        whole=int,
+    )
+    network = build_mlp((X.shape[1], *model.hidden_layer_sizes, 1), generator=generator)
+    optimizer = torch.optim.Adam(network.parameters(), lr=model.learning_rate)
+    by_label = model.notion == "equalized_odds"
 
+    def cells(kept):
+        rows = [
+            [kept[(y[kept] == label) & (groups[kept] == own)] for own in range(n_groups)]
+            for label in (0, 1)
+        ]
+        return rows if by_label else [[np.concatenate(own) for own in zip(*rows, strict=True)]]
 
-def test_path_slope_is_minus_the_numerical_derivative_along_the_path():
-    network, start, end, positions = _paths()
-
-    def mean_probability(t):
-        t = t[:, None, None]
-        return torch.sigmoid(network(t * start + (1 - t) * end)).mean(dim=(1, 2))
-
-    step = 1e-6
-    numeric = (mean_probability(positions + step) - mean_probability(positions - step)) / (2 * step)
-    slopes = path_slopes(network, start, end, positions=positions)
-    torch.testing.assert_close(slopes, -numeric, rtol=1e-6, atol=1e-8)
-
-
-def test_path_slopes_integrate_to_the_gap_of_mean_predictions():
-    network, start, end, _ = _paths(1)
-    nodes, weights = np.polynomial.legendre.leggauss(400)
-    positions = torch.tensor((nodes + 1) / 2)
-    shape = (400, *start.shape[1:])
-    slopes = path_slopes(network, start.expand(shape), end.expand(shape), positions=positions)
-    gap = torch.sigmoid(network(end)).mean() - torch.sigmoid(network(start)).mean()
-    # ReLUs leave jumps in the slope, so the quadrature is not exact to rounding.
-    torch.testing.assert_close(slopes @ torch.tensor(weights / 2), gap, rtol=0.0, atol=1e-3)
-
-
-def test_penalty_gradient_agrees_with_the_double_backward_pass():
-    network, start, end, positions = _paths(1)
-    t = positions[:, None, None]
-    mixed = (t * start + (1 - t) * end).requires_grad_()
-    scores = torch.sigmoid(network(mixed))
-    (gradient,) = torch.autograd.grad(scores.sum(), mixed, create_graph=True)
-    published = (gradient * (end - start)).sum(dim=-1).mean().abs()
-    ours = path_slopes(network, start, end, positions=positions).abs().sum()
-    torch.testing.assert_close(ours, published)
-    weights = [layer.weight for layer in network if hasattr(layer, "weight")]
-    for first, second in zip(
-        torch.autograd.grad(ours, weights), torch.autograd.grad(published, weights), strict=True
-    ):
-        torch.testing.assert_close(first, second)
-
-
-def test_penalty_adds_labels_and_averages_pairs():
-    X, y, groups = _data(n_groups=3)
-    model = _small(notion="equalized_odds", n_epochs=1).fit(X, y, sensitive_features=groups)
-    model.network_.float()
-    rows = torch.randn((2, 3, 9, 4), generator=torch.Generator().manual_seed(0))
-    positions = torch.rand((2, 3), generator=torch.Generator().manual_seed(7))
-    expected = 0.0
-    for label in range(2):
-        for pair, (first, second) in enumerate([(0, 1), (0, 2), (1, 2)]):
-            slope = path_slopes(
-                model.network_,
-                rows[label, first],
-                rows[label, second],
-                positions=positions[label, pair],
+    sizes = torch.tensor([[float(len(own)) for own in block] for block in cells(training)])
+    pairs = list(combinations(range(n_groups), 2))
+    rows, labels = (torch.tensor(each, dtype=torch.float32) for each in (X, y))
+    gaps = []
+    for _ in range(model.n_epochs):
+        for _ in range(model.n_iterations):
+            drawn = torch.stack(
+                [
+                    torch.stack(
+                        [
+                            draw_rows(torch.from_numpy(own), model.batch_size, generator=generator)
+                            for own in block
+                        ]
+                    )
+                    for block in cells(training)
+                ]
             )
-            expected += abs(slope.item()) / 3
-    # Of the whole network, and of the rest of it behind the first layer's output.
-    for network, given in (
-        (model.network_, rows),
-        (model.network_[1:], model.network_[0](rows)),
-    ):
-        penalty = model._penalty(network, given, torch.Generator().manual_seed(7))
-        assert penalty.item() == pytest.approx(expected, rel=1e-5)
+            positions = torch.rand((len(drawn), len(pairs)), generator=generator)
+            optimizer.zero_grad()
+            objective(
+                network,
+                rows[drawn],
+                labels[drawn],
+                pairs=pairs,
+                positions=positions,
+                penalty_weight=model.penalty_weight,
+                shares=sizes if model.risk == "population" else torch.ones_like(sizes),
+            ).backward()
+            optimizer.step()
+        scores = torch.sigmoid(network(rows)).detach().numpy()[:, 0]
+        means = [[scores[own].mean() for own in block] for block in cells(held)]
+        gaps.append(sum(max(block) - min(block) for block in means))
+    return gaps
+
+
+@pytest.mark.parametrize("few", [True, False])
+@pytest.mark.parametrize(
+    ("notion", "risk"), [("demographic_parity", "balanced"), ("equalized_odds", "population")]
+)
+def test_training_follows_automatic_differentiation(notion, risk, few):
+    X, y, groups = _data(400, n_groups=3)
+    if few:
+        X = (X > 0).astype(float)
+    model = _small(notion=notion, risk=risk, hidden_layer_sizes=(8, 6), n_iterations=10)
+    model.fit(X, y, sensitive_features=groups)
+    expected = _trained_by_autograd(model, X, y, groups)
+    np.testing.assert_allclose(model.validation_gaps_, expected, atol=1e-4)
+    assert np.argmin(model.validation_gaps_[1:]) == np.argmin(expected[1:])
 
 
 def test_demographic_parity_penalty_closes_the_gap():

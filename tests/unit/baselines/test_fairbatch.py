@@ -105,19 +105,42 @@ def test_two_groups_follow_the_signed_step_of_the_paper(notion, lambdas, losses)
 
 
 @given(
-    losses=st.lists(loss, min_size=10, max_size=10), weights=st.lists(share, min_size=5, max_size=5)
+    losses=st.lists(loss, min_size=10, max_size=10),
+    weights=st.lists(share, min_size=5, max_size=5),
 )
-def test_more_groups_stay_on_the_simplex_and_favour_the_highest_loss(losses, weights):
+@pytest.mark.parametrize("notion", mixing.NOTIONS)
+def test_more_groups_are_compared_in_sequence(notion, losses, weights):
     table = np.array(losses).reshape(2, 5)
     ratios = np.tile((np.array(weights) + 0.01) / np.sum(np.array(weights) + 0.01), (2, 1))
-    found = mixing.step_ratios(ratios, table, notion="equalized_odds", alpha=0.05)
+    found = mixing.step_ratios(ratios, table, notion=notion, alpha=0.05)
     np.testing.assert_allclose(found.sum(axis=1), 1.0)
     assert (found >= 0).all()
-    spreads = np.ptp(table, axis=1)
-    label = int(spreads[1] > spreads[0])
-    np.testing.assert_array_equal(found[1 - label], ratios[1 - label])
-    if spreads[label] > 0:
-        assert found[label, table[label].argmax()] >= ratios[label, table[label].argmax()] - 1e-12
+    pairs = [(abs(table[y, z + 1] - table[y, z]), y, z) for y in (0, 1) for z in range(4)]
+    if notion == "equal_opportunity":
+        pairs = [pair for pair in pairs if pair[1] == 1]
+    largest = max(difference for difference, _, _ in pairs)
+    changed = np.argwhere(found != ratios)
+    assert any(
+        difference == largest and set(map(tuple, changed)) <= {(y, z), (y, z + 1)}
+        for difference, y, z in pairs
+    )
+    if largest > 0:
+        (label, first), (_, second) = changed
+        risen = (found[label, second] > ratios[label, second]) == (
+            table[label, second] > table[label, first]
+        )
+        assert risen != (notion == "demographic_parity" and label == 0)
+        moved = np.abs(found - ratios).max()
+        gave = ratios[label, first if found[label, first] < ratios[label, first] else second]
+        assert moved == pytest.approx(min(0.05, gave))
+
+
+def test_three_groups_by_hand():
+    ratios = np.array([[0.2, 0.3, 0.5], [0.01, 0.49, 0.5]])
+    # 0.9 and 0.1 are the extremes of label 1, but 0.1 and 0.6 are neighbours.
+    losses = np.array([[0.3, 0.3, 0.4], [0.1, 0.6, 0.9]])
+    found = mixing.step_ratios(ratios, losses, notion="equalized_odds", alpha=0.05)
+    np.testing.assert_allclose(found, [[0.2, 0.3, 0.5], [0.0, 0.5, 0.5]])
 
 
 @pytest.mark.parametrize("notion", mixing.NOTIONS)

@@ -47,14 +47,14 @@ def test_the_cut_selects_what_the_plain_loop_selects(seed, n_rows, n_groups, tau
     cells = random.integers(0, 2 * n_groups, n_rows)
     ratios = random.dirichlet(np.full(n_groups, 0.5), size=2)
     n_wanted = max(int(tau * n_rows), 1)
-    found = select_rows(losses, cells, ratios, n_wanted=n_wanted)
+    found = select_rows(np.argsort(losses, kind="stable"), cells, ratios, n_wanted=n_wanted)
     assert found.tolist() == greedy_loop(losses, cells, ratios, n_wanted)
 
 
 def test_counters_are_sizes_and_shares():
     random = np.random.default_rng(0)
     cells, ratios = random.integers(0, 4, 500), np.array([[0.3, 0.7], [0.5, 0.5]])
-    chosen = select_rows(random.random(500), cells, ratios, n_wanted=450)
+    chosen = select_rows(random.permutation(500), cells, ratios, n_wanted=450)
     counts = np.bincount(cells[chosen], minlength=4).reshape(2, 2)
     counters = len(chosen) + counts - ratios * counts.sum(axis=1, keepdims=True)
     assert counters.max() < 450 + 2
@@ -63,7 +63,7 @@ def test_counters_are_sizes_and_shares():
 
 def test_a_blocking_row_ends_the_selection():
     cells = np.zeros(100, dtype=int)
-    chosen = select_rows(np.arange(100.0), cells, np.full((2, 2), 0.5), n_wanted=90)
+    chosen = select_rows(np.arange(100), cells, np.full((2, 2), 0.5), n_wanted=90)
     # Every row adds 1.5 to its own counter.
     assert chosen.tolist() == list(range(60))
 
@@ -76,7 +76,7 @@ def test_published_means_are_met(targeted, notion, n_epochs, published):
         FRSClassifier(notion=notion, n_epochs=n_epochs, random_state=seed).fit(
             train.X, y, sensitive_features=train.group
         )
-        for seed in range(2)
+        for seed in range(5)
     ]
     found = [accuracy_and_gap(model, test, notion) for model in models]
     np.testing.assert_allclose(np.mean(found, axis=0), published, atol=0.02)

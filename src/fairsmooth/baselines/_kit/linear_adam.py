@@ -1,17 +1,24 @@
 """Logistic regression by minibatch Adam, with the gradient in closed form."""
 
+import math
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fairsmooth._types import Floats
+from fairsmooth.baselines._kit.distinct_rows import few_distinct_rows
 
 Singles = NDArray[np.float32]
 
 _DECAY_MEAN = 0.9
 _DECAY_SQUARE = 0.999
 _FLOOR = 1e-8
+_MOST_RANKS = 2**16
+
+# Numbers as arrays: NumPy takes longer to convert one than to use it.
+_DECAYS = np.array([[_DECAY_MEAN], [_DECAY_SQUARE]], dtype=np.float32)
+_ONE = np.array(1.0, dtype=np.float32)
 
 
 class LinearAdam:
@@ -59,41 +66,68 @@ class LinearAdam:
         slope: float = 1.0,
     ) -> None:
         self.weights: Singles = weights.astype(np.float32)
+        # Turned towards its label and halved, a row is all that a step needs of it:
+        # (p - y) slope x = (tanh(r w) - 1) r with r = (y - 1/2) slope x.
+        self._towards = np.where(y == 1, 1.0, -1.0)
         padded = np.column_stack([X, np.ones(len(X))])
+        turned = padded * (0.5 * slope * self._towards)[:, None]
         # Row by row in memory: tables often come column by column, and taking the rows
         # of a batch from those costs a copy of everything.
-        self._rows: Singles = np.ascontiguousarray(padded, dtype=np.float32)
-        self._labels: Singles = y.astype(np.float32)
+        self._rows: Singles = np.ascontiguousarray(turned, dtype=np.float32)
+        self._distinct = few_distinct_rows(self._rows, min(len(X) // 16, _MOST_RANKS))
         self._learning_rate = learning_rate
-        self._slope = slope
-        self._mean = np.zeros_like(self.weights)
-        self._square = np.zeros_like(self.weights)
+        # The gradient of a batch and its square, and their decaying sums over batches.
+        self._both: Singles = np.zeros((2, len(weights)), dtype=np.float32)
+        self._sums = np.zeros_like(self._both)
+        self._gradient, self._squared = self._both
+        self._sum, self._sum_of_squares = self._sums
+        self._change = np.zeros_like(self.weights)
         self._n_steps = 0
 
     def step(self, batch: NDArray[np.integer[Any]]) -> None:
         """Take one step on the mean loss of the rows numbered in ``batch``."""
         rows = self._rows.take(batch, axis=0)
-        residuals = _sigmoid(self._slope * (rows @ self.weights)) - self._labels[batch]
-        gradient = (residuals @ rows) * (self._slope / len(batch))
+        residuals = np.tanh(rows @ self.weights)
+        residuals -= _ONE
+        np.dot(residuals, rows, out=self._gradient)
+        self._gradient *= _single(1 / len(batch))
+        np.multiply(self._gradient, self._gradient, out=self._squared)
+        self._sums *= _DECAYS
+        self._sums += self._both
         self._n_steps += 1
-        self._mean += (1 - _DECAY_MEAN) * (gradient - self._mean)
-        self._square += (1 - _DECAY_SQUARE) * (gradient * gradient - self._square)
-        mean_scale = 1 - _DECAY_MEAN**self._n_steps
-        square_scale = 1 - _DECAY_SQUARE**self._n_steps
-        spread = np.sqrt(self._square / square_scale) + _FLOOR
-        self.weights -= (self._learning_rate / mean_scale) * self._mean / spread
+        mean_scale = (1 - _DECAY_MEAN) / (1 - _DECAY_MEAN**self._n_steps)
+        spread_scale = math.sqrt((1 - _DECAY_SQUARE) / (1 - _DECAY_SQUARE**self._n_steps))
+        change = np.sqrt(self._sum_of_squares, out=self._change)
+        change += _single(_FLOOR / spread_scale)
+        np.divide(self._sum, change, out=change)
+        change *= _single(self._learning_rate * mean_scale / spread_scale)
+        self.weights -= change
 
     def losses(self) -> Floats:
         """Return the cross-entropy of every training row against its own label."""
-        margins = self._margins()
-        return np.logaddexp(0.0, np.where(self._labels == 1, -margins, margins))
+        if self._distinct is None:
+            return _softplus(-self._margins(self._rows))
+        return _softplus(-self._margins(self._distinct.rows)).take(self._distinct.number)
 
     def losses_against_positive(self) -> Floats:
         """Return the cross-entropy of every training row as if its label were 1."""
-        return np.logaddexp(0.0, -self._margins())
+        if self._distinct is None:
+            return _softplus(-self._margins(self._rows) * self._towards)
+        margins = self._margins(self._distinct.rows)
+        losses = np.stack([_softplus(margins), _softplus(-margins)])
+        return losses[(self._towards > 0).astype(np.intp), self._distinct.number]
 
-    def _margins(self) -> Floats:
-        return self._slope * (self._rows @ self.weights).astype(np.float64)
+    def by_loss(self) -> NDArray[np.intp]:
+        """Return the numbers of all rows by increasing loss, equal ones in their order."""
+        if self._distinct is None:
+            return np.argsort(self.losses(), kind="stable")
+        losses = _softplus(-self._margins(self._distinct.rows))
+        # Ranks in 16 bits, which are sorted by counting.
+        ranks = np.unique(losses, return_inverse=True)[1].astype(np.uint16)
+        return np.argsort(ranks.take(self._distinct.number), kind="stable")
+
+    def _margins(self, rows: Singles) -> Floats:
+        return 2.0 * (rows @ self.weights).astype(np.float64)
 
 
 def linear_probabilities(X: Floats, weights: Singles, *, slope: float = 1.0) -> Floats:
@@ -105,3 +139,12 @@ def linear_probabilities(X: Floats, weights: Singles, *, slope: float = 1.0) -> 
 def _sigmoid(logits: NDArray[Any]) -> NDArray[Any]:
     # Half of 1 + tanh never overflows, and is quicker on small batches than scipy's.
     return np.asarray(0.5 * (1.0 + np.tanh(0.5 * logits)))
+
+
+def _softplus(margins: Floats) -> Floats:
+    # What logaddexp(0, margins) is, in a fifth of its time.
+    return np.maximum(margins, 0.0) + np.log1p(np.exp(-np.abs(margins)))
+
+
+def _single(number: float) -> NDArray[np.float32]:
+    return np.array(number, dtype=np.float32)

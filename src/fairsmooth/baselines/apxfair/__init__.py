@@ -11,14 +11,16 @@ METHODS = (
         optimises="demographic parity or equalized odds under every reweighting of the sample",
         notions="demographic parity, equalized odds",
         guarantees="in the limit of many rounds, for the game on the sample",
-        # What decides is the bound: epsilon changes nothing in its usual range.
+        # The first has the constants published for COMPAS. Of the others none has the offset,
+        # which on Adult's 18 columns alone ends in refusing everyone; the bound decides, while
+        # epsilon changes nothing in its usual range.
         grid=(
             DEMOGRAPHIC_PARITY,
-            EQUALIZED_ODDS,
-            {**DEMOGRAPHIC_PARITY, "bound": 0.02},
-            {**EQUALIZED_ODDS, "bound": 0.03},
-            {**DEMOGRAPHIC_PARITY, "bound": 0.1},
-            {**EQUALIZED_ODDS, "bound": 0.004},
+            {**EQUALIZED_ODDS, "bound": 0.03, "offset": 0.0},
+            {**DEMOGRAPHIC_PARITY, "bound": 0.08, "offset": 0.0},
+            {**EQUALIZED_ODDS, "bound": 0.01, "offset": 0.0},
+            {**DEMOGRAPHIC_PARITY, "bound": 0.04, "offset": 0.0},
+            {**EQUALIZED_ODDS, "bound": 0.11, "offset": 0.0},
         ),
         quick={"n_rounds": 20, "offset": 0.0},
     ),

@@ -1,14 +1,16 @@
 """ApxFair: fair under every reweighting of the sample, as a vote of many regressions."""
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fairsmooth import _validate
 from fairsmooth._types import Floats, Labels
 from fairsmooth.baselines._kit.logistic import WeightedLogistic
-from fairsmooth.baselines.apxfair.reweighting import best_response
+from fairsmooth.baselines._kit.merged_rows import merged_rows
+from fairsmooth.baselines.apxfair.reweighting import ConstraintPlayer
 from fairsmooth.classifier import GroupClassifier
 from fairsmooth.data.groups import Groups
 
@@ -128,14 +130,14 @@ class ApxFairClassifier(GroupClassifier):
         _validate.non_negative(
             epsilon=self.epsilon, offset=self.offset, n_reweightings=self.n_reweightings
         )
-        problem = WeightedLogistic(X, penalty=1.0)
+        sample = _counted(X, y, groups.codes)
         weights = np.full(len(y), 1.0 / len(y))
         rounds: list[tuple[float, Floats]] = []
         for outer in range(self.n_reweightings + 1):
             if outer:
                 missed = self._vote(X, np.array([found for _, found in rounds])) != y
                 weights = project_to_simplex(weights + self.outer_step * missed)
-            rounds.extend(self._play(problem, weights, y, groups))
+            rounds.extend(self._play(sample, weights[sample.first], len(y)))
         self.gap_history_ = np.array([gap for gap, _ in rounds])
         self.coefficients_ = np.array([found for _, found in rounds])
 
@@ -143,20 +145,23 @@ class ApxFairClassifier(GroupClassifier):
         return self._share(X, self.coefficients_)
 
     def _play(
-        self, problem: WeightedLogistic, weights: Floats, y: Labels, groups: Groups
+        self, sample: "_Sample", weights: Floats, n_rows: int
     ) -> Iterator[tuple[float, Floats]]:
         bound, step, n_rounds = self._settings()
-        strata = (y if self.notion == "equalized_odds" else np.zeros_like(y)).astype(np.intp)
-        offset = self.offset * (_PUBLISHED_ROWS / len(y) if self.scale_offset else 1.0)
-        multipliers = np.zeros(len(y))
+        strata = sample.y if self.notion == "equalized_odds" else np.zeros_like(sample.y)
+        player = ConstraintPlayer(strata, sample.codes, sample.counts)
+        problem = WeightedLogistic(sample.X, penalty=1.0)
+        offset = self.offset * (_PUBLISHED_ROWS / n_rows if self.scale_offset else 1.0)
+        multipliers = np.zeros(len(weights))
+        pull = (1 - 2 * sample.y) * weights
         coefficients = np.zeros(problem.n_coefficients)
         for t in range(n_rounds):
-            response = best_response(problem.logits(coefficients) > 0.0, strata, groups.codes)
+            response = player.respond(problem.logits(coefficients) > 0.0)
             if response.value > self.epsilon - 4.0 * self.gamma:
-                sign = np.where(groups.codes == response.favoured, bound, -bound)
+                sign = np.where(sample.codes == response.favoured, bound, -bound)
                 multipliers += sign * response.weights
-            cost = step * (t * (1 - 2 * y) * weights + multipliers) + offset
-            coefficients = _respond(problem, cost, coefficients)
+            cost = step * (t * pull + multipliers) + offset
+            coefficients = _respond(problem, cost, sample.counts, coefficients)
             yield response.value, coefficients
 
     def _settings(self) -> tuple[float, float, int]:
@@ -171,11 +176,31 @@ class ApxFairClassifier(GroupClassifier):
         return (self._share(X, coefficients) > 0.5).astype(np.int64)
 
     def _share(self, X: Floats, coefficients: Floats) -> Floats:
+        rows, number = merged_rows(X)
         chunks = [
-            ((X[start : start + _CHUNK] @ coefficients[:, :-1].T + coefficients[:, -1]) > 0.0)
-            for start in range(0, len(X), _CHUNK)
+            ((rows[start : start + _CHUNK] @ coefficients[:, :-1].T + coefficients[:, -1]) > 0.0)
+            for start in range(0, len(rows), _CHUNK)
         ]
-        return np.concatenate([chunk.mean(axis=1) for chunk in chunks])
+        return np.concatenate([chunk.mean(axis=1) for chunk in chunks])[number]
+
+
+class _Sample(NamedTuple):
+    """Rows that differ in ``X``, label or group, how often each comes, and where it came first."""
+
+    X: Floats
+    y: NDArray[np.intp]
+    codes: NDArray[np.intp]
+    counts: Floats
+    first: NDArray[np.intp]
+
+
+def _counted(X: Floats, y: Labels, codes: NDArray[np.intp]) -> _Sample:
+    """Merge rows that the game treats alike: their decisions, weights and costs stay equal."""
+    found = merged_rows(np.column_stack([X, y, codes]))
+    first = np.zeros(len(found.rows), dtype=np.intp)
+    first[found.number[::-1]] = np.arange(len(y))[::-1]
+    counts = found.summed(np.ones(len(y)))
+    return _Sample(X[first], y[first].astype(np.intp), codes[first], counts, first)
 
 
 def project_to_simplex(weights: Floats) -> Floats:
@@ -191,8 +216,9 @@ def project_to_simplex(weights: Floats) -> Floats:
     return np.asarray(np.maximum(weights - surplus[descending > surplus][-1], 0.0))
 
 
-def _respond(problem: WeightedLogistic, cost: Floats, start: Floats) -> Floats:
+def _respond(problem: WeightedLogistic, cost: Floats, counts: Floats, start: Floats) -> Floats:
     if (cost >= 0.0).all():
         # The authors' rule: nothing to gain by a positive decision, so none is made.
         return np.append(np.zeros(problem.n_coefficients - 1), -1.0)
-    return problem.solve(np.maximum(-cost, 0.0), np.maximum(cost, 0.0), start=start)
+    positive, negative = np.maximum(-cost, 0.0), np.maximum(cost, 0.0)
+    return problem.solve(counts * positive, counts * negative, start=start)

@@ -19,7 +19,7 @@ class Response(NamedTuple):
     favoured, other : int
         The groups whose rates are compared, the higher rate first.
     weights : ndarray of shape (n,)
-        The reweighting, normalised within each of the two groups, 0 elsewhere.
+        The weight of a single row, normalised within each of the two groups, 0 elsewhere.
     """
 
     value: float
@@ -28,10 +28,8 @@ class Response(NamedTuple):
     weights: Floats
 
 
-def best_response(
-    decisions: NDArray[np.bool_], strata: NDArray[np.intp], codes: NDArray[np.intp]
-) -> Response:
-    r"""Solve the linear programs of the constraint player in closed form.
+class ConstraintPlayer:
+    r"""Solves the linear programs of the constraint player in closed form.
 
     For an ordered pair of groups :math:`(p, q)` the program asks for weights
     :math:`w \ge 0`, of given mass in every cell of stratum and group, that
@@ -47,53 +45,63 @@ def best_response(
 
     Parameters
     ----------
-    decisions : ndarray of bool, shape (n,)
-        The rule's decision :math:`h_i` in every row.
     strata : ndarray of int, shape (n,)
         All 0 for demographic parity, the labels for equalized odds.
     codes : ndarray of int, shape (n,)
         The group of every row.
-
-    Returns
-    -------
-    Response
-        Of the pair with the largest value; among those, with the largest gap
-        under equal weights.
+    multiplicity : ndarray of shape (n,), optional
+        How many equal rows each one stands for; 1 by default.
     """
-    cells = _Cells(decisions, strata, codes)
-    pairs = permutations(range(cells.counts.shape[1]), 2)
-    value, _, favoured, other = max(
-        ((*cells.gaps(p, q), p, q) for p, q in pairs), key=lambda found: found[:2]
-    )
-    weights = cells.spread(favoured, upward=True) + cells.spread(other, upward=False)
-    return Response(value, favoured, other, weights)
-
-
-class _Cells:
-    """Counts of rows and of positive decisions by stratum and group."""
 
     def __init__(
-        self, decisions: NDArray[np.bool_], strata: NDArray[np.intp], codes: NDArray[np.intp]
+        self,
+        strata: NDArray[np.intp],
+        codes: NDArray[np.intp],
+        multiplicity: Floats | None = None,
     ) -> None:
-        self.decisions, self.codes = decisions, codes
-        self.cells = strata * (codes.max() + 1) + codes
-        shape = (int(strata.max()) + 1, int(codes.max()) + 1)
-        size = shape[0] * shape[1]
-        self.counts = np.bincount(self.cells, minlength=size).reshape(shape)
-        self.positives = np.bincount(self.cells, decisions, minlength=size).reshape(shape)
+        self._n_groups = int(codes.max()) + 1
+        self._cells = strata * self._n_groups + codes
+        self._multiplicity = np.ones(len(codes)) if multiplicity is None else multiplicity
+        self._size = (int(strata.max()) + 1) * self._n_groups
+        self._counts = self._by_cell(np.ones(len(codes), dtype=bool))
 
-    def gaps(self, p: int, q: int) -> tuple[float, float]:
+    def respond(self, decisions: NDArray[np.bool_]) -> Response:
+        """Return the weights under which decisions, shape (n,), treat two groups least alike.
+
+        Of all ordered pairs the one with the largest value is taken; among those, with
+        the largest gap under equal weights.
+        """
+        positives = self._by_cell(decisions)
+        pairs = permutations(range(self._n_groups), 2)
+        value, _, favoured, other = max(
+            ((*self._gaps(positives, p, q), p, q) for p, q in pairs), key=lambda found: found[:2]
+        )
+        each = np.zeros((2, *self._counts.shape))
+        self._spread(each, positives, favoured, upward=True)
+        self._spread(each, positives, other, upward=False)
+        weights = each.ravel()[self._cells + self._size * decisions]
+        return Response(value, favoured, other, weights)
+
+    def _by_cell(self, chosen: NDArray[np.bool_]) -> Floats:
+        """Count the chosen rows by stratum and group."""
+        counts = np.bincount(self._cells, self._multiplicity * chosen, minlength=self._size)
+        return np.asarray(counts.reshape(-1, self._n_groups))
+
+    def _gaps(self, positives: Floats, p: int, q: int) -> tuple[float, float]:
         """Return the pair's gap under the worst weights and under equal ones."""
-        highest = self.positives[:, p] > 0
-        lowest = self.positives[:, q] == self.counts[:, q]
-        rates = self.positives / self.counts
+        highest = positives[:, p] > 0
+        lowest = positives[:, q] == self._counts[:, q]
+        rates = positives / self._counts
         return float((highest * 1.0 - lowest).sum()), float((rates[:, p] - rates[:, q]).sum())
 
-    def spread(self, group: int, *, upward: bool) -> Floats:
-        """Spread each cell's mass evenly over its rows that go the wanted way, or over all."""
-        wanted = self.positives if upward else self.counts - self.positives
-        carriers = np.where(wanted > 0, wanted, self.counts).ravel()
-        mass = (self.counts / self.counts[:, [group]].sum()).ravel()
-        fits = (self.decisions == upward) | (wanted.ravel() == 0)[self.cells]
-        each = (mass / carriers)[self.cells]
-        return np.where(fits & (self.codes == group), each, 0.0)
+    def _spread(self, each: Floats, positives: Floats, group: int, *, upward: bool) -> None:
+        """Give each cell's mass evenly to its rows that go the wanted way, or to all.
+
+        ``each`` takes the weight of a row by decision, stratum and group.
+        """
+        counts = self._counts[:, group]
+        wanted = positives[:, group] if upward else counts - positives[:, group]
+        carriers = np.where(wanted > 0, wanted, counts)
+        share = counts / counts.sum() / carriers
+        each[int(upward), :, group] = share
+        each[int(not upward), :, group] = np.where(wanted > 0, 0.0, share)

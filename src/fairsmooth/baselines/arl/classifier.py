@@ -5,22 +5,26 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor, nn
-from torch.nn.functional import binary_cross_entropy_with_logits
+from numpy.typing import NDArray
+from torch import Tensor
 
 from fairsmooth import _validate
 from fairsmooth._random import torch_generator
 from fairsmooth._types import Floats, Labels
 from fairsmooth.baselines._kit.neural import build_mlp, evaluate
+from fairsmooth.baselines.arl.step import (
+    Adagrad,
+    AdversaryStep,
+    LearnerStep,
+    logistic_losses,
+    outputs_to_weights,
+)
 from fairsmooth.classifier import GroupClassifier
 from fairsmooth.data.groups import Groups
 from fairsmooth.training.batching import shuffled_batches
 
 _LEARNER_WIDTHS = (64, 32)
 _ADVERSARY_WIDTH = 32
-_SMALLEST_MEAN = 1e-4
-# TensorFlow's Adagrad starts its accumulator here; torch's starts at 0.
-_ACCUMULATOR = 0.1
 
 
 class ARLClassifier(GroupClassifier):
@@ -122,8 +126,7 @@ class ARLClassifier(GroupClassifier):
         self._check_parameters()
         self.center_, self.scale_ = _standardisation(X)
         scaled = (X - self.center_) / self.scale_
-        rows = torch.from_numpy(np.ascontiguousarray(scaled, dtype=np.float32))
-        labels = torch.as_tensor(y, dtype=torch.float32)
+        seen = np.column_stack([scaled, y]).astype(np.float32)
         seed = self._seed()
         self.learner_ = build_mlp(
             (X.shape[1], *_LEARNER_WIDTHS, 1), generator=torch_generator(seed, "arl", "learner")
@@ -134,22 +137,26 @@ class ARLClassifier(GroupClassifier):
             generator=torch_generator(seed, "arl", "adversary"),
         )
         batches = _endless(len(y), self.batch_size, torch_generator(seed, "arl", "batches"))
-        self._train(rows, labels, batches)
+        self._train(seen, batches)
 
-    def _train(self, rows: Tensor, labels: Tensor, batches: Iterator[Tensor]) -> None:
-        learner, adversary = self.learner_, self.adversary_
-        learning = _adagrad(learner, self.learning_rate)
-        opposing = _adagrad(adversary, self.adversary_learning_rate)
+    def _train(self, seen: NDArray[np.float32], batches: Iterator[Tensor]) -> None:
+        learner, adversary = LearnerStep(self.learner_), AdversaryStep(self.adversary_)
+        learning = Adagrad(learner.parameters, self.learning_rate)
+        opposing = Adagrad(adversary.parameters, self.adversary_learning_rate)
         n_pretrain = min(self.pretrain_steps, self.n_steps)
-        for _ in range(n_pretrain):
-            batch = next(batches)
-            _descend(learning, row_losses(learner, rows[batch], labels[batch]).mean())
-        for _ in range((self.n_steps - n_pretrain) // 2):
-            batch = next(batches)
-            losses = row_losses(learner, rows[batch], labels[batch])
-            weights = adversary_weights(adversary, rows[batch], labels[batch])
-            _descend(learning, (weights.detach() * losses).mean())
-            _descend(opposing, -(weights * losses.detach()).mean())
+        for turn in range(n_pretrain + (self.n_steps - n_pretrain) // 2):
+            batch = seen.take(next(batches).numpy(), axis=0)
+            rows, labels = batch[:, :-1], batch[:, -1]
+            answer = learner.answer(rows)
+            if turn < n_pretrain:
+                learner.write_gradient(answer, labels, 1.0)
+            else:
+                outputs = adversary.outputs(batch)
+                learner.write_gradient(answer, labels, outputs_to_weights(outputs))
+                losses = logistic_losses(answer.logits, labels)
+                adversary.write_gradient(batch, outputs, losses)
+                opposing.step()
+            learning.step()
 
     def _scores(self, X: Floats) -> Floats:
         scaled = (X - self.center_) / self.scale_
@@ -165,18 +172,6 @@ class ARLClassifier(GroupClassifier):
         _validate.non_negative(pretrain_steps=self.pretrain_steps)
 
 
-def row_losses(learner: nn.Module, rows: Tensor, labels: Tensor) -> Tensor:
-    """Return the cross-entropy of every row, shape ``(m,)``."""
-    return binary_cross_entropy_with_logits(learner(rows).squeeze(1), labels, reduction="none")
-
-
-def adversary_weights(adversary: nn.Module, rows: Tensor, labels: Tensor) -> Tensor:
-    """Return λ of every row: 1 plus the adversary's output over its mean, shape ``(m,)``."""
-    seen = torch.cat([rows, labels[:, None]], dim=1)
-    outputs = torch.sigmoid(adversary(seen).squeeze(1))
-    return 1.0 + outputs / outputs.mean().clamp_min(_SMALLEST_MEAN)
-
-
 def _standardisation(X: Floats) -> tuple[Floats, Floats]:
     # A column of two values is a category: the authors standardise numbers only.
     numeric = np.array([len(np.unique(column)) > 2 for column in X.T])
@@ -188,15 +183,3 @@ def _standardisation(X: Floats) -> tuple[Floats, Floats]:
 def _endless(n_rows: int, batch_size: int, generator: torch.Generator) -> Iterator[Tensor]:
     while True:
         yield from shuffled_batches(n_rows, batch_size, generator=generator, drop_last=True)
-
-
-def _adagrad(network: nn.Module, learning_rate: float) -> torch.optim.Optimizer:
-    return torch.optim.Adagrad(
-        network.parameters(), lr=learning_rate, initial_accumulator_value=_ACCUMULATOR
-    )
-
-
-def _descend(optimizer: torch.optim.Optimizer, loss: Tensor) -> None:
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()

@@ -1,18 +1,20 @@
 """DLR: logistic regression under fairness constraints for groups seen through noise."""
 
+import math
+import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import minimize
-from scipy.sparse import csr_array
 from scipy.special import expit
+from sklearn.exceptions import ConvergenceWarning
 
 from fairsmooth import _validate
 from fairsmooth._random import numpy_generator
 from fairsmooth._types import Floats, Labels
+from fairsmooth.baselines.dlr.counted_rows import CountedRows
 from fairsmooth.baselines.dlr.denoised import (
-    GroupedRows,
     HardShares,
     Requirements,
     SoftShares,
@@ -20,6 +22,7 @@ from fairsmooth.baselines.dlr.denoised import (
     flipped,
     noise_matrix,
 )
+from fairsmooth.baselines.dlr.logistic_loss import LogisticLoss
 from fairsmooth.classifier import GroupClassifier
 from fairsmooth.data.groups import Groups
 
@@ -33,8 +36,10 @@ _TRIES = {"demographic_parity": 10, "false_positive_rate": 3}
 _MAX_ITER = 500
 _TOLERANCES = {"indicator": 5e-3, "smooth": 1e-6}
 
-# The authors accept a try this close to the majority's accuracy, or better than .74.
-_BELOW_MAJORITY, _GOOD_ENOUGH = 0.01, 0.74
+# The authors accept a try this close to the majority's accuracy, or, for demographic parity,
+# better than .74.
+_BELOW_MAJORITY = 0.01
+_GOOD_ENOUGH = {"demographic_parity": 0.74, "false_positive_rate": math.inf}
 
 
 class Attempt(NamedTuple):
@@ -51,12 +56,19 @@ class Attempt(NamedTuple):
         shares; 0 if it meets all.
     accepted : bool
         Whether the accuracy is enough to end the search.
+    loss : float
+        The objective; NaN or infinite where the authors' is, which has no value once a
+        probability is rounded to 0 or 1.
+    unmet : str or None
+        Why the solver stopped before its tolerance, None if it did not.
     """
 
     coefficients: Floats
     accuracy: float
     violation: float
     accepted: bool
+    loss: float
+    unmet: str | None
 
 
 class DLRClassifier(GroupClassifier):
@@ -77,8 +89,14 @@ class DLRClassifier(GroupClassifier):
 
     With ``constraints="indicator"`` decisions in the constraints are hard, hence
     piecewise constant, and their slopes are finite differences: the outcome
-    depends on the start and accuracy is low, as published. With ``"smooth"``
-    (extension) they are sigmoids of the score with exact slopes.
+    depends on the start and accuracy is low, as published. The loss is then the
+    authors' too: where a probability is rounded to 1 (score above 36.7) or 0 it is not
+    a number, the solver goes back, and coefficients stay bounded. With ``"smooth"``
+    (extension, not the published method) decisions are sigmoids of the score with exact
+    slopes, and the loss is defined everywhere. Equal rows are counted, not repeated.
+
+    A ``ConvergenceWarning`` tells when the solver had not met its tolerance, or ended where
+    the loss is not a number, in the try that is kept.
 
     Parameters
     ----------
@@ -168,19 +186,25 @@ class DLRClassifier(GroupClassifier):
         n_groups = len(groups.labels)
         noise = noise_matrix(self.noise, n_groups)
         codes = flipped(groups.codes, noise, rng) if self.flip else groups.codes
-        rows = np.column_stack([X, np.ones(len(X))])
-        counted = np.ones(len(y), bool) if self.notion == "demographic_parity" else y == 0
-        grouped = GroupedRows(rows[counted], codes[counted], n_groups)
+        rows = CountedRows(np.column_stack([X, np.ones(len(X))]), y, codes, n_groups)
+        counts = self._counts(rows)
         required = denoised_requirements(
             noise,
-            np.bincount(codes[counted], minlength=n_groups) / counted.sum(),
-            int(counted.sum()),
+            counts.sum(axis=0) / counts.sum(),
+            int(counts.sum()),
             tau=self.tau,
             floor=self.floor,
             slack=self.slack,
         )
-        self.attempts_ = self._attempts(_Loss(rows, y, self.C), grouped, required, rng)
-        self.coefficients_ = self._chosen().coefficients
+        self.attempts_ = self._attempts(rows, required, rng)
+        chosen = self._chosen()
+        if chosen.unmet is not None:
+            warnings.warn(
+                f"DLR's solver stopped early in the try that is kept: {chosen.unmet}.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+        self.coefficients_ = chosen.coefficients
 
     def _scores(self, X: Floats) -> Floats:
         return np.asarray(expit(X @ self.coefficients_[:-1] + self.coefficients_[-1]))
@@ -192,24 +216,40 @@ class DLRClassifier(GroupClassifier):
         _validate.non_negative(slack=self.slack, C=self.C)
         _validate.positive(sharpness=self.sharpness)
 
+    def _counts(self, rows: CountedRows) -> Floats:
+        """Return how many rows that the rates are taken of equal each distinct one, by group."""
+        negative, positive = rows.counts[:, 0], rows.counts[:, 1]
+        return negative if self.notion == "false_positive_rate" else negative + positive
+
     def _attempts(
-        self, loss: "_Loss", grouped: GroupedRows, required: Requirements, rng: np.random.Generator
+        self, rows: CountedRows, required: Requirements, rng: np.random.Generator
     ) -> tuple[Attempt, ...]:
-        tries = 1 if self.constraints == "smooth" else _TRIES[self.notion]
+        smooth, counts = self.constraints == "smooth", self._counts(rows)
+        loss = LogisticLoss(rows, self.C, as_published=not smooth)
+        hard = HardShares(rows, counts, step=_STEPS[self.notion])
+        soft = SoftShares(rows, counts, sharpness=self.sharpness)
+        enough = min(loss.majority - _BELOW_MAJORITY, _GOOD_ENOUGH[self.notion])
+        tries = 1 if smooth else _TRIES[self.notion]
         found: list[Attempt] = []
         for _ in range(tries if self.n_tries is None else self.n_tries):
             start = rng.random(size=(loss.n_coefficients,))
-            found.append(self._attempt(loss, grouped, required, start))
-            if found[-1].accepted:
+            ended, unmet = self._solved(loss, soft if smooth else hard, required, start)
+            accuracy = loss.accuracy(ended)
+            violation = required.violation(hard.value(ended))
+            accepted = accuracy >= enough
+            found.append(Attempt(ended, accuracy, violation, accepted, loss.value(ended), unmet))
+            if accepted:
                 break
         return tuple(found)
 
-    def _attempt(
-        self, loss: "_Loss", grouped: GroupedRows, required: Requirements, start: Floats
-    ) -> Attempt:
-        hard = HardShares(grouped, step=_STEPS[self.notion])
-        soft = SoftShares(grouped, sharpness=self.sharpness)
-        shares: HardShares | SoftShares = soft if self.constraints == "smooth" else hard
+    def _solved(
+        self,
+        loss: LogisticLoss,
+        shares: HardShares | SoftShares,
+        required: Requirements,
+        start: Floats,
+    ) -> tuple[Floats, str | None]:
+        """Return where the solver ended from a start, and why if before its tolerance."""
         tolerance = _TOLERANCES[self.constraints] if self.tol is None else self.tol
         result = minimize(
             loss.value,
@@ -224,12 +264,11 @@ class DLRClassifier(GroupClassifier):
             options={"maxiter": _MAX_ITER, "ftol": tolerance},
         )
         # Spikes in the differences can throw the solver off to nowhere.
-        coefficients = result.x if np.isfinite(result.x).all() else start
-        accuracy = loss.accuracy(coefficients)
-        accepted = accuracy >= loss.majority - _BELOW_MAJORITY or accuracy > _GOOD_ENOUGH
-        return Attempt(
-            coefficients, accuracy, required.violation(hard.value(coefficients)), accepted
-        )
+        if not np.isfinite(result.x).all():
+            return start, "it left the numbers, its start is kept"
+        if not math.isfinite(result.fun):
+            return result.x, f"the loss ended as {result.fun}"
+        return result.x, None if result.success else str(result.message)
 
     def _chosen(self) -> Attempt:
         if self.attempts_[-1].accepted:
@@ -238,27 +277,3 @@ class DLRClassifier(GroupClassifier):
         if meeting:
             return max(meeting, key=lambda attempt: attempt.accuracy)
         return min(self.attempts_, key=lambda attempt: attempt.violation)
-
-
-class _Loss:
-    """Mean logistic loss and a ridge penalty on all coefficients, as the authors have it."""
-
-    def __init__(self, rows: Floats, y: Labels, penalty: float) -> None:
-        self._rows = csr_array(rows)
-        self._y = y
-        self._penalty = penalty
-        self.n_coefficients = rows.shape[1]
-        self.majority = max(float(y.mean()), 1.0 - float(y.mean()))
-
-    def value(self, coefficients: Floats) -> float:
-        scores = self._rows @ coefficients
-        loss = np.mean(np.logaddexp(0.0, scores) - self._y * scores)
-        return float(loss + self._penalty * coefficients @ coefficients)
-
-    def gradient(self, coefficients: Floats) -> Floats:
-        residual = expit(self._rows @ coefficients) - self._y
-        slope = residual @ self._rows / len(self._y)
-        return np.asarray(slope + 2.0 * self._penalty * coefficients)
-
-    def accuracy(self, coefficients: Floats) -> float:
-        return float(np.mean((self._rows @ coefficients >= 0.0) == self._y))

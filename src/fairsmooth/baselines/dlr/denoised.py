@@ -5,10 +5,11 @@ from itertools import permutations
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import csc_array
+from scipy.sparse import csr_array
 from scipy.special import expit
 
 from fairsmooth._types import Floats
+from fairsmooth.baselines.dlr.counted_rows import CountedRows
 from fairsmooth.exceptions import InputError
 
 
@@ -115,77 +116,64 @@ def denoised_requirements(
     return Requirements(np.vstack([undo, *pairs]), limits, units)
 
 
-class GroupedRows:
-    """Rows ready for sums by column and observed group.
+class HardShares:
+    """Shares of non-negative scores by observed group, with finite differences as slopes.
 
     Parameters
     ----------
-    rows : ndarray of shape (n, d)
-        The rows that count, with the column of ones.
-    codes : ndarray of int, shape (n,)
-        Their observed groups.
-    n_groups : int
-        Number of groups.
+    rows : CountedRows
+        The sample.
+    counts : ndarray of shape (m, K)
+        How many rows that count equal each distinct one, by group.
+    step : float
+        Of the differences.
     """
 
-    def __init__(self, rows: Floats, codes: NDArray[np.intp], n_groups: int) -> None:
-        self.matrix = csc_array(rows)
-        self._codes = codes
-        self._n_groups = n_groups
-        columns = np.repeat(np.arange(rows.shape[1]), np.diff(self.matrix.indptr))
-        self._cells = columns * n_groups + codes[self.matrix.indices]
-
-    def by_group(self, values: NDArray[np.generic]) -> Floats:
-        """Average values of rows into shares by group, shape (K,)."""
-        total = np.bincount(self._codes, values, minlength=self._n_groups)
-        return np.asarray(total / len(self._codes))
-
-    def by_column(self, values: Floats) -> Floats:
-        """Average values of the stored entries by group and column, shape (K, d)."""
-        size = self.matrix.shape[1] * self._n_groups
-        total = np.bincount(self._cells, values, minlength=size)
-        return np.asarray(total.reshape(-1, self._n_groups).T / len(self._codes))
-
-
-class HardShares:
-    """Shares of non-negative scores by observed group, with finite differences as slopes."""
-
-    def __init__(self, grouped: GroupedRows, *, step: float) -> None:
-        self._grouped = grouped
+    def __init__(self, rows: CountedRows, counts: Floats, *, step: float) -> None:
+        self._rows = rows
+        self._counts = counts
+        self._size = counts.sum()
         self._step = step
+        self._reach = step * abs(rows.matrix).max(axis=1).toarray().ravel()
 
     def value(self, coefficients: Floats) -> Floats:
         """Return the shares of the rule, shape (K,)."""
-        return self._grouped.by_group(self._grouped.matrix @ coefficients >= 0.0)
+        decided = self._rows.scores(coefficients) >= 0.0
+        return np.asarray(decided.astype(np.float64) @ self._counts / self._size)
 
     def slopes(self, coefficients: Floats) -> Floats:
         """Return the forward difference in every coefficient, shape (K, d).
 
-        Moving one coefficient changes only the rows whose entry in its column
-        is not 0, so all differences together cost one pass over the entries.
+        Moving one coefficient by the step decides anew only about rows whose score is
+        no farther from 0 than the step times an entry of theirs.
         """
-        matrix = self._grouped.matrix
-        before = (matrix @ coefficients)[matrix.indices]
-        moved = (before + self._step * matrix.data >= 0.0) * 1.0 - (before >= 0.0)
-        return self._grouped.by_column(moved) / self._step
+        scores = self._rows.scores(coefficients)
+        near = np.flatnonzero(np.abs(scores) <= self._reach)
+        entries = self._rows.matrix[near]
+        before = np.repeat(scores[near], np.diff(entries.indptr))
+        moved = (before + self._step * entries.data >= 0.0) * 1.0 - (before >= 0.0)
+        change = csr_array((moved, entries.indices, entries.indptr), shape=entries.shape)
+        return np.asarray((change.T @ self._counts[near]).T / (self._size * self._step))
 
 
 class SoftShares:
     """The same with the decision replaced by a sigmoid of the score, and exact slopes."""
 
-    def __init__(self, grouped: GroupedRows, *, sharpness: float) -> None:
-        self._grouped = grouped
+    def __init__(self, rows: CountedRows, counts: Floats, *, sharpness: float) -> None:
+        self._rows = rows
+        self._counts = counts
+        self._size = counts.sum()
         self._sharpness = sharpness
 
     def value(self, coefficients: Floats) -> Floats:
         """Return the shares of the softened rule, shape (K,)."""
-        return self._grouped.by_group(self._soft(coefficients))
+        return np.asarray(self._soft(coefficients) @ self._counts / self._size)
 
     def slopes(self, coefficients: Floats) -> Floats:
         """Return the derivative in every coefficient, shape (K, d)."""
-        soft, matrix = self._soft(coefficients), self._grouped.matrix
-        slope = self._sharpness * soft * (1.0 - soft)
-        return self._grouped.by_column(slope[matrix.indices] * matrix.data)
+        soft = self._soft(coefficients)
+        slope = self._sharpness * soft * (1.0 - soft) / self._size
+        return np.asarray((self._rows.matrix.T @ (slope[:, None] * self._counts)).T)
 
     def _soft(self, coefficients: Floats) -> Floats:
-        return np.asarray(expit(self._sharpness * (self._grouped.matrix @ coefficients)))
+        return np.asarray(expit(self._sharpness * self._rows.scores(coefficients)))

@@ -1,27 +1,26 @@
 """Fair Mixup: predictions change little along the paths from one group to another."""
 
-from copy import deepcopy
 from itertools import combinations
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from fairsmooth import _validate
 from fairsmooth._random import torch_generator
 from fairsmooth._types import Floats, Labels
 from fairsmooth.baselines._kit.neural import build_mlp, evaluate
+from fairsmooth.baselines.fair_mixup.batches import Batches, Cells, Table
+from fairsmooth.baselines.fair_mixup.step import MixupStep
 from fairsmooth.classifier import GroupClassifier
 from fairsmooth.data.groups import Groups
 from fairsmooth.data.splits import Rows, hold_out
-from fairsmooth.training.batching import draw_rows, rows_by_cell
+from fairsmooth.training.batching import rows_by_cell
 
 _NOTIONS = ("demographic_parity", "equalized_odds")
 _PAIRS = ("all", "random")
 _SELECTIONS = ("gap", "last")
 _RISKS = ("balanced", "population")
-
-Cells = list[list[Tensor]]
 
 
 class FairMixupClassifier(GroupClassifier):
@@ -140,23 +139,22 @@ class FairMixupClassifier(GroupClassifier):
             whole=int,
         )
         self.network_ = build_mlp((X.shape[1], *self.hidden_layer_sizes, 1), generator=generator)
-        rows = torch.tensor(X, dtype=torch.float32)
-        labels = torch.tensor(y, dtype=torch.float32)
-        cells = self._cells(y, groups, training)
-        weights = self.network_.parameters()
-        optimizer = torch.optim.Adam(weights, lr=self.learning_rate, fused=True)
+        step = MixupStep(self.network_)
+        cells, held_cells = (self._cells(y, groups, part) for part in (training, held))
+        shares = self._shares(cells)
+        table = Table.of(X, shares.numel() * self.batch_size)
+        batches = Batches(table, y, cells, self.batch_size, shares)
+        optimizer = torch.optim.Adam([step.parameters], lr=self.learning_rate, fused=True)
         gaps: list[float] = []
-        kept = deepcopy(self.network_.state_dict())
+        kept = step.parameters.clone()
         for _ in range(self.n_epochs):
             for _ in range(self.n_iterations):
-                batch = _draw(cells, self.batch_size, generator)
-                optimizer.zero_grad()
-                self._loss(rows[batch], labels[batch], cells, generator).backward()
+                self._differentiate(step, batches, len(groups.labels), generator)
                 optimizer.step()
-            gaps.append(self._gap(rows, self._cells(y, groups, held)))
+            gaps.append(table.gap(self.network_, held_cells))
             if self.selection == "last" or _is_best(gaps):
-                kept = deepcopy(self.network_.state_dict())
-        self.network_.load_state_dict(kept)
+                kept.copy_(step.parameters)
+        step.parameters.copy_(kept)
         self.network_.requires_grad_(False).double()
         self.validation_gaps_ = tuple(gaps) if self.selection == "gap" else ()
 
@@ -173,38 +171,20 @@ class FairMixupClassifier(GroupClassifier):
             return by_label
         return [[torch.cat(own) for own in zip(*by_label, strict=True)]]
 
-    def _loss(
-        self, rows: Tensor, labels: Tensor, cells: Cells, generator: torch.Generator
-    ) -> Tensor:
-        # Mixing commutes with the first layer, which is affine, so that both parts share it.
-        layers = list(self.network_)
-        first, rest = layers[0](rows), nn.Sequential(*layers[1:])
-        logits = rest(first).squeeze(-1)
-        losses = nn.functional.binary_cross_entropy_with_logits(logits, labels, reduction="none")
-        risks = losses.mean(dim=2)
-        shares = torch.ones_like(risks)
-        if self.risk == "population":
-            shares = torch.tensor([[float(len(own)) for own in block] for block in cells])
-        risk = (risks * shares).sum() / shares.sum()
-        return risk + self.penalty_weight * self._penalty(rest, first, generator)
-
-    def _penalty(self, network: nn.Sequential, rows: Tensor, generator: torch.Generator) -> Tensor:
-        pairs = list(combinations(rows.unbind(dim=1), 2))
+    def _differentiate(
+        self, step: MixupStep, batches: Batches, n_groups: int, generator: torch.Generator
+    ) -> None:
+        drawn = batches.draw(generator)
+        pairs = list(combinations(range(n_groups), 2))
         if self.pairs == "random":
             pairs = [pairs[int(torch.randint(len(pairs), (1,), generator=generator))]]
-        positions = torch.rand((len(rows), len(pairs)), generator=generator)
-        start, end = (torch.stack(side, dim=1) for side in zip(*pairs, strict=True))
-        slopes = path_slopes(network, start, end, positions=positions)
-        return slopes.abs().mean(dim=1).sum()
+        positions = torch.rand((len(drawn), len(pairs)), generator=generator).view(-1)
+        weight = self.penalty_weight / len(pairs)
+        step.differentiate(batches.compose(drawn, pairs), positions, weight)
 
-    def _gap(self, rows: Tensor, cells: Cells) -> float:
-        gap = 0.0
-        with torch.no_grad():
-            for block in cells:
-                present = [own for own in block if len(own)]
-                means = [torch.sigmoid(self.network_(rows[own])).mean().item() for own in present]
-                gap += max(means, default=0.0) - min(means, default=0.0)
-        return gap
+    def _shares(self, cells: Cells) -> Tensor:
+        sizes = torch.tensor([[float(len(own)) for own in block] for block in cells])
+        return sizes if self.risk == "population" else torch.ones_like(sizes)
 
     def _check_parameters(self) -> None:
         _validate.one_of(_NOTIONS, notion=self.notion)
@@ -219,47 +199,6 @@ class FairMixupClassifier(GroupClassifier):
             n_iterations=self.n_iterations,
             learning_rate=self.learning_rate,
         )
-
-
-def path_slopes(network: nn.Sequential, start: Tensor, end: Tensor, *, positions: Tensor) -> Tensor:
-    r"""Return the slope of the mean probability at one point of every path.
-
-    The path leads from ``end`` (position 0) to ``start`` (position 1); the
-    slope is :math:`\frac1m \sum_i \langle \nabla_x p(x_i^t), x_i^1 - x_i^0 \rangle`
-    with :math:`x^t = t x^0 + (1 - t) x^1`, that is, minus the derivative in t.
-
-    Parameters
-    ----------
-    network : torch.nn.Sequential
-        Linear layers and ReLUs; one logit per row.
-    start, end : Tensor of shape (..., m, d)
-        Paired rows :math:`x_i^0` and :math:`x_i^1`.
-    positions : Tensor of shape (...,)
-        One t per path.
-
-    Returns
-    -------
-    Tensor of shape (...,)
-
-    References
-    ----------
-    Chuang and Mroueh 2021, regulariser of Fair Mixup for demographic parity.
-    """
-    tangents = end - start
-    values = end - positions[..., None, None] * tangents
-    for layer in network:
-        if isinstance(layer, nn.Linear):
-            values, tangents = layer(values), tangents @ layer.weight.mT
-        else:
-            active = (values > 0).to(values.dtype)
-            values, tangents = values * active, tangents * active
-    scores = torch.sigmoid(values)
-    return (scores * (1 - scores) * tangents).squeeze(-1).mean(dim=-1)
-
-
-def _draw(cells: Cells, count: int, generator: torch.Generator) -> Tensor:
-    drawn = [[draw_rows(own, count, generator=generator) for own in block] for block in cells]
-    return torch.stack([torch.stack(block) for block in drawn])
 
 
 def _is_best(gaps: list[float]) -> bool:

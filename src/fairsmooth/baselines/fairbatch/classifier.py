@@ -76,10 +76,12 @@ class FairBatchClassifier(GroupClassifier):
     its first row; theirs resumes at a wrong offset, with the same distribution
     of batches. Labels are 0 and 1 rather than -1 and +1.
 
-    **Extension.** For more than two groups :math:`\lambda_y` lies on the
-    simplex; alpha moves from the group of lowest to that of highest loss, and
-    the shares are clipped at 0 and scaled to sum to 1. With two groups this is
-    the authors' rule.
+    **More than two groups.** The released code knows two. The paper's rule for
+    more, which its authors repeat under the first question asked in their
+    repository, compares groups in sequence,
+    :math:`\max_z |L_{y,z} - L_{y,z+1}|`; so does this class, in the order of
+    the groups' names. That :math:`\alpha` then passes from one group of that
+    pair to the other, and the other shares stay, is our reading.
 
     A large alpha over many epochs can drive a share to 0, so that a cell is no
     longer seen. Columns should have comparable scales: neither the authors nor

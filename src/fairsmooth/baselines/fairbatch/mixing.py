@@ -54,22 +54,26 @@ def cell_losses(
 
 
 def step_ratios(ratios: Floats, losses: Floats, *, notion: str, alpha: float) -> Floats:
-    """Move ``alpha`` of the worst label's share towards the group that lags.
+    r"""Move ``alpha`` between the two successive groups whose losses differ most.
 
-    The worst label is the one whose losses spread most (label 1 alone for
-    equal opportunity). Its share moves from the group of lowest to that of
-    highest loss; for demographic parity at label 0, the other way round.
+    Groups are compared in their order, :math:`\max_z |L_{y,z} - L_{y,z+1}|`. The
+    worst label is the one with the largest difference (label 1 alone for equal
+    opportunity); of that pair of groups, the one of lower loss gives ``alpha``,
+    or what it has, to the one of higher loss; for demographic parity at label 0,
+    the other way round.
     """
-    spreads = losses.max(axis=1) - losses.min(axis=1)
-    label = 1 if notion == "equal_opportunity" or spreads[1] > spreads[0] else 0
-    gains, gives = losses[label].argmax(), losses[label].argmin()
+    steps = np.diff(losses, axis=1)
+    largest = np.abs(steps).max(axis=1)
+    label = 1 if notion == "equal_opportunity" or largest[1] > largest[0] else 0
+    first = int(np.abs(steps[label]).argmax())
+    rises = steps[label, first] > 0
     if notion == "demographic_parity" and label == 0:
-        gains, gives = gives, gains
-    moved = ratios[label].copy()
-    moved[gains] += alpha
-    moved[gives] = max(moved[gives] - alpha, 0.0)
+        rises = not rises
+    gives, gains = (first, first + 1) if rises else (first + 1, first)
+    moved = min(alpha, ratios[label, gives])
     stepped = ratios.copy()
-    stepped[label] = moved / moved.sum()
+    stepped[label, gives] -= moved
+    stepped[label, gains] += moved
     return stepped
 
 

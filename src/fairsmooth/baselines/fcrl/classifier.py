@@ -9,21 +9,16 @@ from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from torch import Tensor, nn
 
 from fairsmooth import _validate
 from fairsmooth._random import seed_from, torch_generator
 from fairsmooth._types import Floats, Labels
 from fairsmooth.baselines._kit.neural import evaluate
 from fairsmooth.baselines._kit.row_noise import row_noise
-from fairsmooth.baselines.fcrl.contrastive import (
-    FairRepresentation,
-    contrastive_information,
-    normal_divergence,
-)
+from fairsmooth.baselines.fcrl.contrastive import FairRepresentation
+from fairsmooth.baselines.fcrl.step import FairStep, grouped_batches
 from fairsmooth.classifier import GroupClassifier
 from fairsmooth.data.groups import Groups
-from fairsmooth.training.batching import shuffled_batches
 
 _REPRESENTATIONS = ("sample", "mean")
 
@@ -178,38 +173,35 @@ class FCRLClassifier(GroupClassifier):
         groups: Groups,
         generator: torch.Generator,
     ) -> None:
-        rows = torch.tensor(X, dtype=torch.float32)
-        labels = torch.tensor(y, dtype=torch.float32)
+        rows, labels = np.ascontiguousarray(X, dtype=np.float32), y.astype(np.float32)
+        one_hot = np.eye(len(groups.labels), dtype=np.float32)[groups.codes]
         codes = torch.tensor(groups.codes, dtype=torch.int64)
+        step = FairStep(
+            networks,
+            information_weight=self.information_weight,
+            compression_weight=self._compression_weight(),
+        )
         optimizer = torch.optim.Adam(
-            networks.parameters(), lr=self.learning_rate, weight_decay=self.weight_decay, fused=True
+            [step.parameters.values],
+            lr=self.learning_rate,
+            weight_decay=self.weight_decay,
+            fused=True,
         )
         for _ in range(self.n_epochs):
-            for batch in shuffled_batches(len(rows), self.batch_size, generator=generator):
-                optimizer.zero_grad()
-                loss = self._loss(networks, rows[batch], labels[batch], codes[batch], generator)
-                loss.backward()
+            for batch, noise, sizes in grouped_batches(
+                codes,
+                self.batch_size,
+                n_groups=len(groups.labels),
+                n_components=self.n_components,
+                generator=generator,
+            ):
+                step.write_gradient(rows[batch], labels[batch], one_hot[batch], noise, sizes)
                 optimizer.step()
 
-    def _loss(
-        self,
-        networks: FairRepresentation,
-        rows: Tensor,
-        labels: Tensor,
-        codes: Tensor,
-        generator: torch.Generator,
-    ) -> Tensor:
-        means, deviations = networks.encode(rows)
-        sample = means + deviations * torch.randn(means.shape, generator=generator)
-        error = nn.functional.binary_cross_entropy_with_logits(
-            networks.logits(sample, codes), labels
-        )
-        compression = normal_divergence(means, deviations).mean()
-        information = contrastive_information(networks.affinities(rows, sample, codes), codes)
-        beta = self.compression_weight
-        if beta is None:
-            beta = self.information_weight / 2
-        return error + beta * compression - self.information_weight * information.mean()
+    def _compression_weight(self) -> float:
+        if self.compression_weight is None:
+            return self.information_weight / 2
+        return self.compression_weight
 
     def _check_parameters(self) -> None:
         _validate.one_of(_REPRESENTATIONS, representation=self.representation)

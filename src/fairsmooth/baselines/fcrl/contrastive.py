@@ -5,7 +5,7 @@ from torch import Tensor, nn
 
 from fairsmooth.baselines._kit.neural import build_mlp
 
-_INSIDE_LOGARITHMS = 1e-8
+INSIDE_LOGARITHMS = 1e-8
 
 
 def contrastive_information(affinities: Tensor, codes: Tensor) -> Tensor:
@@ -33,7 +33,7 @@ def contrastive_information(affinities: Tensor, codes: Tensor) -> Tensor:
     same = (codes[:, None] == codes[None, :]).to(affinities.dtype)
     contrast = (affinities * same).sum(dim=1) / same.sum(dim=1)
     matched = affinities.diagonal()
-    return (matched + _INSIDE_LOGARITHMS).log() - (contrast + _INSIDE_LOGARITHMS).log()
+    return (matched + INSIDE_LOGARITHMS).log() - (contrast + INSIDE_LOGARITHMS).log()
 
 
 def normal_divergence(means: Tensor, deviations: Tensor) -> Tensor:
@@ -99,3 +99,38 @@ class FairRepresentation(nn.Module):
         one_hot = nn.functional.one_hot(codes, len(self.couplings)).to(sample.dtype)
         logits: Tensor = self.predictor(torch.cat([sample, one_hot], dim=1)).squeeze(1)
         return logits
+
+
+def fair_loss(
+    networks: FairRepresentation,
+    rows: Tensor,
+    labels: Tensor,
+    codes: Tensor,
+    noise: Tensor,
+    *,
+    information_weight: float,
+    compression_weight: float,
+) -> Tensor:
+    r"""Return FCRL's objective on a batch, the definition that training follows.
+
+    It is :math:`\mathrm{CE}(y \mid z, c) + \beta\, \mathrm{KL} - \lambda\, \hat I` with
+    :math:`z = \mu + s \odot` noise. Training takes its gradient from
+    :class:`~fairsmooth.baselines.fcrl.step.FairStep`, which spells out the derivative.
+
+    Parameters
+    ----------
+    networks : FairRepresentation
+        Encoder, critic and predictor.
+    rows, labels, codes : Tensor of shape (m, d), (m,) and (m,)
+        The batch: features, labels 0 and 1, groups.
+    noise : Tensor of shape (m, n_components)
+        Standard normal.
+    information_weight, compression_weight : float
+        :math:`\lambda` and :math:`\beta`.
+    """
+    means, deviations = networks.encode(rows)
+    sample = means + deviations * noise
+    error = nn.functional.binary_cross_entropy_with_logits(networks.logits(sample, codes), labels)
+    compression = normal_divergence(means, deviations).mean()
+    information = contrastive_information(networks.affinities(rows, sample, codes), codes).mean()
+    return error + compression_weight * compression - information_weight * information

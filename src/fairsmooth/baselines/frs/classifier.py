@@ -12,7 +12,6 @@ from fairsmooth.baselines._kit.linear_adam import LinearAdam
 from fairsmooth.baselines.fairbatch import mixing
 from fairsmooth.baselines.fairbatch.classifier import FairBatchClassifier
 from fairsmooth.data.groups import Groups
-from fairsmooth.training.batching import shuffled_batches
 
 Integers = NDArray[np.integer[Any]]
 
@@ -50,9 +49,11 @@ class FRSClassifier(FairBatchClassifier):
     notion : {"equalized_odds", "equal_opportunity", "demographic_parity"}
         What to equalise between groups.
     tau : float
-        Most rows that may be selected, as a share; the authors set it to one minus the share of
-        wrong labels. The selection may stop before: see above. On clean labels ``tau < 1``
-        merely drops the hardest rows.
+        Where the selection stops: when a counter of step 3, or the number of rows,
+        reaches this share of all rows. Not the share of rows selected: that is at
+        most this, and less where a cell's counter is full first. The authors set it
+        to one minus the share of wrong labels; on clean labels ``tau < 1`` merely
+        leaves out the rows of largest loss.
     alpha : float
         Step of :math:`\lambda` per epoch.
     warm_start : int
@@ -84,7 +85,7 @@ class FRSClassifier(FairBatchClassifier):
     selection leaves empty gives no rows to a batch; a selection smaller than a
     batch still makes one.
 
-    **Extension.** More than two groups, with the simplex rule of FairBatch.
+    **Extension.** More than two groups, compared in sequence as in FairBatch.
 
     References
     ----------
@@ -128,15 +129,15 @@ class FRSClassifier(FairBatchClassifier):
         self._check_parameters()
         model, generator = self._model_and_batches(X, y, "frs")
         n_warm, n_epochs = self._n_epochs()
-        self._warm_up(model, len(y), generator, n_warm)
-        cell_of_row = y * len(groups.labels) + groups.codes
         selected: Integers = np.arange(len(y))
+        self._warm_up(model, selected, generator, n_warm)
+        cell_of_row = y * len(groups.labels) + groups.codes
         cells = _cells(cell_of_row, selected, len(groups.labels))
         ratios = mixing.natural_ratios(mixing.cell_counts(cells))
         for _ in range(n_epochs - n_warm):
             ratios = self._step_ratios(model, ratios, cells)
             selected = select_rows(
-                model.losses(), cell_of_row, ratios, n_wanted=int(self.tau * len(y))
+                model.by_loss(), cell_of_row, ratios, n_wanted=int(self.tau * len(y))
             )
             cells = _cells(cell_of_row, selected, len(groups.labels))
             sizes = mixing.batch_sizes(
@@ -157,13 +158,14 @@ class FRSClassifier(FairBatchClassifier):
         return min(self.warm_start, in_all), in_all
 
     def _warm_up(
-        self, model: LinearAdam, n_rows: int, generator: torch.Generator, n_epochs: int
+        self, model: LinearAdam, rows: Integers, generator: torch.Generator, n_epochs: int
     ) -> None:
+        size = min(self.batch_size, len(rows))
+        sizes = np.array([[size]])
         for _ in range(n_epochs):
-            for batch in shuffled_batches(
-                n_rows, self.batch_size, generator=generator, drop_last=True
-            ):
-                model.step(batch.numpy())
+            mixing.run_epoch(
+                model, [[rows]], sizes, n_batches=len(rows) // size, generator=generator
+            )
 
     def _step_ratios(
         self, model: LinearAdam, ratios: Floats, cells: list[list[Integers]]
@@ -180,7 +182,7 @@ class FRSClassifier(FairBatchClassifier):
 
 
 def select_rows(
-    losses: Floats, cell_of_row: Integers, ratios: Floats, *, n_wanted: int
+    by_loss: Integers, cell_of_row: Integers, ratios: Floats, *, n_wanted: int
 ) -> Integers:
     r"""Select the rows of smallest loss until a cell's counter is full.
 
@@ -191,8 +193,8 @@ def select_rows(
 
     Parameters
     ----------
-    losses : ndarray of shape (n,)
-        Loss of every row.
+    by_loss : ndarray of int
+        All rows by increasing loss.
     cell_of_row : ndarray of int
         Cell of every row, ``label * K + group``.
     ratios : ndarray of shape (2, K)
@@ -207,22 +209,24 @@ def select_rows(
 
     Examples
     --------
-    >>> losses, cells = np.array([0.3, 0.1, 0.2, 0.4]), np.array([0, 1, 2, 3])
-    >>> select_rows(losses, cells, np.full((2, 2), 0.5), n_wanted=3)
+    >>> by_loss, cells = np.array([1, 2, 0, 3]), np.array([0, 1, 2, 3])
+    >>> select_rows(by_loss, cells, np.full((2, 2), 0.5), n_wanted=3)
     array([1, 2, 0])
     """
     n_groups = ratios.shape[1]
     same_label = np.kron(np.eye(2), np.ones((n_groups, n_groups)))
     # 1 + [same cell] first: the sums then round as those of the plain loop do.
     added = 1.0 + np.eye(2 * n_groups) - same_label * ratios.ravel()
-    order = np.argsort(losses, kind="stable")[:n_wanted]
-    fullest = added[cell_of_row[order]].cumsum(axis=0).max(axis=1)
+    order = by_loss[:n_wanted]
+    fullest = added.T.take(cell_of_row[order], axis=1).cumsum(axis=1).max(axis=0)
     n_taken = 1 + int(np.searchsorted(fullest, n_wanted, side="left"))
     return np.asarray(order[:n_taken])
 
 
 def _cells(cell_of_row: Integers, selected: Integers, n_groups: int) -> list[list[Integers]]:
-    ordered = selected[np.argsort(cell_of_row[selected], kind="stable")]
-    counts = np.bincount(cell_of_row[selected], minlength=2 * n_groups)
-    parts = np.split(ordered, np.cumsum(counts)[:-1])
+    cells = cell_of_row[selected]
+    # Few cells are numbers in 16 bits, which are sorted by counting.
+    keys = cells.astype(np.uint16) if 2 * n_groups <= 2**16 else cells
+    ordered = selected[np.argsort(keys, kind="stable")]
+    parts = np.split(ordered, np.cumsum(np.bincount(cells, minlength=2 * n_groups))[:-1])
     return [parts[:n_groups], parts[n_groups:]]

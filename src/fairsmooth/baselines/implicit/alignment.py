@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 _RESIDUAL_TOLERANCE = 1e-10
 
@@ -24,15 +24,18 @@ def head_gradient(features: Tensor, labels: Tensor, heads: Tensor) -> Tensor:
     return _weighted_mean(features, residuals)
 
 
-def implicit_surrogate(
+def implicit_gradient(
     features: Tensor, labels: Tensor, heads: Tensor, *, alignment_weight: float, solve: Solver
 ) -> Tensor:
-    r"""Return a scalar whose gradient in the features is the implicit gradient.
+    r"""Return the implicit gradient in the features, shape (K, m, width).
 
-    It is :math:`\sum_k [L_k - \langle \partial_h L_k, P_k \rangle]` with the
-    heads and the :math:`P_k` held fixed. Where the heads minimise
-    :math:`L_k`, its gradient in the representation is that of the bilevel
-    objective, exactly.
+    It is that of :math:`\sum_k [L_k - \langle \partial_h L_k, P_k \rangle]` with
+    the heads and the :math:`P_k` held fixed. Where the heads minimise
+    :math:`L_k`, it is that of the bilevel objective, exactly. With
+    :math:`p_i = \varsigma(x_i \cdot h)`, the row of :math:`x_i` is
+
+    .. math:: \frac{1}{m} \big\{ [p_i - y_i - p_i (1 - p_i)\, x_i \cdot P]\, h
+              - (p_i - y_i)\, P \big\}.
 
     Parameters
     ----------
@@ -53,15 +56,15 @@ def implicit_surrogate(
     ----------
     Shui et al. 2022, implicit gradient of the path alignment objective.
     """
-    with torch.no_grad():
-        scores = torch.sigmoid(_products(features, heads))
-        pull = len(heads) * heads - heads.sum(dim=0)
-        right = _weighted_mean(features, scores - labels) + alignment_weight * pull
-        directions = solve(features, scores * (1.0 - scores), right)
-    logits = _products(features, heads)
-    losses = nn.functional.binary_cross_entropy_with_logits(logits, labels, reduction="none")
-    corrections = (torch.sigmoid(logits) - labels) * _products(features, directions)
-    return (losses - corrections).mean(dim=1).sum()
+    scores = torch.sigmoid(_products(features, heads))
+    residuals, slopes = scores - labels, scores * (1.0 - scores)
+    pull = len(heads) * heads - heads.sum(dim=0)
+    right = _weighted_mean(features, residuals) + alignment_weight * pull
+    directions = solve(features, slopes, right)
+    along_heads = residuals - slopes * _products(features, directions)
+    # Both outer products of a group at once.
+    factors = torch.stack([along_heads, -residuals], dim=2)
+    return factors @ torch.stack([heads, directions], dim=1) / features.shape[1]
 
 
 def direct(damping: float) -> Solver:
@@ -96,9 +99,10 @@ def conjugate_gradient(n_steps: int) -> Solver:
     return solve
 
 
+# Row vectors from the left: einsum, and column vectors from the right, take ten times as long.
 def _products(features: Tensor, vectors: Tensor) -> Tensor:
-    return torch.einsum("kmw,kw->km", features, vectors)
+    return (vectors.unsqueeze(1) @ features.mT).squeeze(1)
 
 
 def _weighted_mean(features: Tensor, weights: Tensor) -> Tensor:
-    return torch.einsum("kmw,km->kw", features, weights) / features.shape[1]
+    return (weights.unsqueeze(1) @ features).squeeze(1) / features.shape[1]

@@ -15,7 +15,7 @@ from fairsmooth.baselines.implicit.alignment import (
     conjugate_gradient,
     direct,
     head_gradient,
-    implicit_surrogate,
+    implicit_gradient,
     with_intercept,
 )
 from fairsmooth.classifier import GroupClassifier
@@ -175,10 +175,11 @@ class ImplicitPathAlignmentClassifier(GroupClassifier):
             batch = torch.stack(
                 [draw_rows(own, self.batch_size, generator=generator) for own in by_group]
             )
-            features = with_intercept(network(rows[batch]))
-            self._align_heads(features.detach(), labels[batch], stacked, inner)
+            features, targets = with_intercept(network(rows[batch])), labels[batch]
+            fixed = features.detach()
+            self._align_heads(fixed, targets, stacked, inner)
             outer.zero_grad()
-            self._surrogate(features, labels[batch], stacked).backward()
+            features.backward(self._gradient(fixed, targets, stacked))
             outer.step()
         self.network_ = network.requires_grad_(False).double()
         self.heads_ = stacked.to(torch.float64).numpy()
@@ -201,11 +202,11 @@ class ImplicitPathAlignmentClassifier(GroupClassifier):
             heads.grad = head_gradient(features, labels, heads)
             optimizer.step()
 
-    def _surrogate(self, features: Tensor, labels: Tensor, heads: Tensor) -> Tensor:
+    def _gradient(self, features: Tensor, labels: Tensor, heads: Tensor) -> Tensor:
         solve = direct(self.damping)
         if self.solver == "conjugate_gradient":
             solve = conjugate_gradient(self.n_solver_steps)
-        return implicit_surrogate(
+        return implicit_gradient(
             features, labels, heads, alignment_weight=self.alignment_weight, solve=solve
         )
 

@@ -40,6 +40,21 @@ def test_losses_are_cross_entropies(rows):
     np.testing.assert_allclose(model.losses_against_positive(), -np.log(p), rtol=1e-5)
 
 
+@pytest.mark.parametrize("few", [True, False])
+def test_losses_and_their_order_are_those_of_every_row(few):
+    random = np.random.default_rng(0)
+    X = random.integers(0, 2, (320, 3)) if few else random.normal(size=(320, 3))
+    y, start = random.integers(0, 2, 320), np.array([0.5, -2.0, 40.0, -20.0])
+    model = LinearAdam(X, y, start)
+    assert (model._distinct is not None) == few
+    logits = X @ start[:-1] + start[-1]
+    np.testing.assert_allclose(
+        model.losses(), np.logaddexp(0, np.where(y == 1, -logits, logits)), rtol=1e-5
+    )
+    np.testing.assert_allclose(model.losses_against_positive(), np.logaddexp(0, -logits), rtol=1e-5)
+    np.testing.assert_array_equal(model.by_loss(), np.argsort(model.losses(), kind="stable"))
+
+
 def test_slope_two_is_the_tanh_probability(rows):
     X, _, start, _ = rows
     logits = X @ start[:-1] + start[-1]

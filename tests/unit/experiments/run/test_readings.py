@@ -9,7 +9,7 @@ import pytest
 from fairsmooth.datasets import load_compas
 from fairsmooth.estimator import FairSmoothClassifier
 from fairsmooth.experiments import Selection, Store, experiment, profile, rows_of, run_experiments
-from fairsmooth.experiments.beyond.readings import BATCH, COLUMNS, ITERATIONS, PAIRS
+from fairsmooth.experiments.beyond.readings import BATCH, COLUMNS, ITERATIONS, PAIRS, SCHEDULES
 from fairsmooth.experiments.run.readings import distinct, in_steps
 from fairsmooth.reporting.readings_table import readings_table
 from fairsmooth.training.stochastic import Schedule
@@ -65,6 +65,12 @@ def test_rows_and_table_of_a_small_run(tmp_path):
     rows = rows_of(readings, budget, store, selection)
     assert set(rows["encoding"]) == set(COLUMNS)
     assert set(rows["status"]) == {"done"}
+    # Every job scores one pair by draws too: five standard errors of 1,000 of them.
+    checked = rows[rows["sampled_largest_error"].notna()]
+    assert len(checked) == 2 * len(COLUMNS) * len(SCHEDULES)
+    assert (checked["sampled_largest_error"] > 0).all()
+    assert (checked["sampled_largest_error"] < 5 * 0.5 / 1000**0.5).all()
+    assert (checked["sampled_accuracy"] - checked["accuracy"]).abs().max() < 0.05
     # Two cases of four have no complete line.
     assert len(readings_table(readings, rows).rows) == 1
     whole = pd.concat([rows, rows.assign(case=rows["case"].str.replace("compas", "adult"))])
