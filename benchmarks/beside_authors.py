@@ -1,31 +1,34 @@
-"""FCRL and Implicit beside their authors' code: the same rows, several seeds.
+"""ARL, FCRL and Implicit beside their authors' code: the same rows, several seeds.
 
 The authors' code is not part of this repository. Get it and give its path:
 
+    python benchmarks/beside_authors.py arl group_agnostic_fairness --python TENSORFLOW/bin/python
     python benchmarks/beside_authors.py fcrl fairness-via-contrastive-estimation
     python benchmarks/beside_authors.py implicit fair-path
 
 Their models, losses and (Implicit) training loop run as published, on the processor, with
-our defaults; what needs their logging or a graphics card is stood in for. Every seed is
-another split of 70/30 and another start. There is no goal: the table shows both.
+our defaults; what needs their logging, a graphics card or TensorFlow 1 is stood in for.
+Every seed is another split of 70/30 and another start. There is no goal: the table shows both.
 """
 
 import argparse
+import subprocess
 import sys
+import tempfile
 import types
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
 from _report import Row, arguments, report
 from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import roc_auc_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
-from fairsmooth.baselines import FCRLClassifier, ImplicitPathAlignmentClassifier
+from fairsmooth.baselines import ARLClassifier, FCRLClassifier, ImplicitPathAlignmentClassifier
 from fairsmooth.datasets import FairDataset, entry
 from fairsmooth.metrics import rates
 
@@ -33,7 +36,7 @@ from fairsmooth.metrics import rates
 QUICK_ROWS = 4000
 N_COMPONENTS = 8
 
-Decide = Callable[[FairDataset, FairDataset, int], np.ndarray]
+Score = Callable[[FairDataset, FairDataset, int], np.ndarray]
 
 
 class _Box(dict):
@@ -46,19 +49,25 @@ def _singles(dataset: FairDataset) -> torch.Tensor:
     return torch.tensor(np.asarray(dataset.X, dtype=np.float32))
 
 
+def our_arl(train: FairDataset, test: FairDataset, seed: int) -> np.ndarray:
+    model = ARLClassifier(random_state=seed)
+    model.fit(train.X, train.y, sensitive_features=train.sensitive_features)
+    return model.predict_proba(test.X)[:, 1]
+
+
 def our_fcrl(train: FairDataset, test: FairDataset, seed: int) -> np.ndarray:
     model = FCRLClassifier(random_state=seed)
     model.fit(train.X, train.y, sensitive_features=train.sensitive_features)
-    return model.predict(test.X)
+    return model.predict_proba(test.X)[:, 1]
 
 
 def our_implicit(train: FairDataset, test: FairDataset, seed: int) -> np.ndarray:
     model = ImplicitPathAlignmentClassifier(random_state=seed)
     model.fit(train.X, train.y, sensitive_features=train.sensitive_features)
-    return model.predict(test.X, sensitive_features=test.sensitive_features)
+    return model.predict_proba(test.X, sensitive_features=test.sensitive_features)[:, 1]
 
 
-def their_fcrl(checkout: Path) -> Decide:
+def their_fcrl(checkout: Path) -> Score:
     """Return their model, loss and architecture in a plain loop, at our number of epochs."""
     for name in ("lib", "lib.src", "box"):
         sys.modules[name] = types.ModuleType(name)
@@ -72,7 +81,7 @@ def their_fcrl(checkout: Path) -> Decide:
 
     ours = FCRLClassifier()
 
-    def decide(train: FairDataset, test: FairDataset, seed: int) -> np.ndarray:
+    def score(train: FairDataset, test: FairDataset, seed: int) -> np.ndarray:
         torch.manual_seed(seed)
         kinds = {"c_type": "binary", "c_size": 2, "y_type": "binary", "y_size": 2}
         parts = get_arch((train.X.shape[1],), N_COMPONENTS, **kinds)
@@ -102,12 +111,12 @@ def their_fcrl(checkout: Path) -> Decide:
                 model._sample(*model.encode(_singles(part))).numpy() for part in (train, test)
             )
         head = make_pipeline(StandardScaler(), LogisticRegression()).fit(seen, train.y)
-        return head.predict(unseen)
+        return head.predict_proba(unseen)[:, 1]
 
-    return decide
+    return score
 
 
-def their_implicit(checkout: Path) -> Decide:
+def their_implicit(checkout: Path) -> Score:
     """Return their networks and their training function."""
     torch.Tensor.cuda = lambda self, *_, **__: self
     sys.path.insert(0, str(checkout / "toxic"))
@@ -117,7 +126,7 @@ def their_implicit(checkout: Path) -> Decide:
     ours = ImplicitPathAlignmentClassifier()
     options = {"lr": ours.learning_rate, "eps": ours.adam_epsilon}
 
-    def decide(train: FairDataset, test: FairDataset, seed: int) -> np.ndarray:
+    def score(train: FairDataset, test: FairDataset, seed: int) -> np.ndarray:
         torch.manual_seed(seed)
         # Theirs draws batches from the global stream.
         np.random.seed(seed)
@@ -139,13 +148,48 @@ def their_implicit(checkout: Path) -> Decide:
         with torch.no_grad():
             features = networks[0](_singles(test))
             scores = torch.stack([head(features) for head in networks[1:]], dim=1).numpy()
-        own = scores[np.arange(len(test)), test.groups.codes]
-        return (own >= 0.5).astype(int)
+        return scores[np.arange(len(test)), test.groups.codes]
 
-    return decide
+    return score
 
 
-METHODS: dict[str, tuple[Decide, Callable[[Path], Decide]]] = {
+def their_arl(checkout: Path, python: str) -> Score:
+    """Return their model, trained in an interpreter with TensorFlow for as many batches."""
+    program = Path(__file__).with_name("_arl_in_tensorflow.py")
+    module = checkout / "adversarial_reweighting_model.py"
+
+    def score(train: FairDataset, test: FairDataset, seed: int) -> np.ndarray:
+        ours = ARLClassifier()
+        n_joint = (ours.n_steps - ours.pretrain_steps) // 2
+        # What centres and scales the columns is the same for both.
+        shown = ARLClassifier(n_steps=1).fit(
+            train.X, train.y, sensitive_features=train.sensitive_features
+        )
+        rows, unseen = (
+            ((np.asarray(part.X) - shown.center_) / shown.scale_).astype(np.float32)
+            for part in (train, test)
+        )
+        with tempfile.TemporaryDirectory() as folder:
+            given, found = Path(folder, "rows.npz"), Path(folder, "scores.npy")
+            np.savez(
+                given,
+                X=rows,
+                y=train.y,
+                test=unseen,
+                n_batches=ours.pretrain_steps + n_joint,
+                n_pretrain=ours.pretrain_steps,
+                batch_size=ours.batch_size,
+                learning_rate=ours.learning_rate,
+                adversary_learning_rate=ours.adversary_learning_rate,
+            )
+            subprocess.run([python, program, module, given, found, str(seed)], check=True)
+            return np.load(found).astype(np.float64)
+
+    return score
+
+
+METHODS: dict[str, tuple[Score, Callable[..., Score]]] = {
+    "arl": (our_arl, their_arl),
     "fcrl": (our_fcrl, their_fcrl),
     "implicit": (our_implicit, their_implicit),
 }
@@ -164,7 +208,8 @@ def sufficiency_gap(decisions: np.ndarray, labels: np.ndarray, codes: np.ndarray
 
 def trials(options: argparse.Namespace) -> Iterator[Row]:
     ours, theirs = METHODS[options.method]
-    sides = {"authors": theirs(options.checkout), "ours": ours}
+    interpreter = (options.python,) if options.method == "arl" else ()
+    sides = {"authors": theirs(options.checkout, *interpreter), "ours": ours}
     for case in options.cases:
         name, sensitive = case.split("-")
         dataset = entry(name).load(encoding=options.encoding, sensitive=sensitive)
@@ -172,17 +217,21 @@ def trials(options: argparse.Namespace) -> Iterator[Row]:
             dataset = dataset.take(np.random.default_rng(0).permutation(len(dataset))[:QUICK_ROWS])
         for seed in range(1 if options.quick else options.seeds):
             train, test = dataset.split(test_size=0.3, random_state=seed)
-            for side, decide in sides.items():
+            for side, score in sides.items():
                 print(f"{case} seed {seed} {side}", file=sys.stderr)
-                decisions = decide(train, test, seed)
-                found = rates.measure(decisions, test.y, test.groups)
-                yield {"case": case, "side": side, "seed": seed, **_numbers(found, decisions, test)}
+                scores = score(train, test, seed)
+                yield {"case": case, "side": side, "seed": seed, **numbers(scores, test)}
 
 
-def _numbers(found: Any, decisions: np.ndarray, test: FairDataset) -> dict[str, float]:
+def numbers(scores: np.ndarray, test: FairDataset) -> dict[str, float]:
+    decisions = (scores > 0.5).astype(int)
+    found = rates.measure(decisions, test.y, test.groups)
     wanted = ("accuracy", "demographic_parity", "equalized_odds_sum")
-    gap = sufficiency_gap(decisions, test.y, test.groups.codes)
-    return {**{name: float(found[name]) for name in wanted}, "sufficiency_gap": gap}
+    return {
+        **{name: float(found[name]) for name in wanted},
+        "sufficiency_gap": sufficiency_gap(decisions, test.y, test.groups.codes),
+        "auc": float(roc_auc_score(test.y, scores)),
+    }
 
 
 def summary(rows: list[Row]) -> Iterator[Row]:
@@ -203,6 +252,7 @@ def main() -> None:
     parser = arguments(__doc__)
     parser.add_argument("method", choices=METHODS)
     parser.add_argument("checkout", type=Path, help="a checkout of the authors' code")
+    parser.add_argument("--python", default="python", help="one with TensorFlow 2.15, for arl")
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--encoding", default="binned")
     parser.add_argument("--cases", nargs="*", default=["adult-sex", "compas-race"])
