@@ -56,8 +56,7 @@ class ARLClassifier(GroupClassifier):
     Parameters
     ----------
     n_steps : int
-        Updates in all, counted as the authors' step counter does: learner and
-        adversary both count, so that there are
+        Updates in all: learner and adversary both count, so that there are
         ``pretrain_steps + (n_steps - pretrain_steps) / 2`` batches.
     pretrain_steps : int
         Batches before the adversary joins.
@@ -85,7 +84,10 @@ class ARLClassifier(GroupClassifier):
     torch's uniform ones rather than TensorFlow's. Batches are shuffled; the
     original reads rows in file order. Its script's defaults (batches of 32,
     both rates 0.001, 20 steps) stop before the adversary's first update; batch
-    size and rates here are those tuned for Adult. One-hot columns learn more
+    size and rates here are those tuned for Adult. Its graph runs both updates at
+    every batch, the adversary's with a gradient of 0 while weights are 1; so its
+    counter, which both raise, ends the pretraining after ``pretrain_steps / 2``
+    batches, and ``n_steps`` are half as many batches. One-hot columns learn more
     slowly than embeddings under Adagrad: with embeddings 990 steps do for Adult
     and 470 for COMPAS, without them 3000 are needed for the published AUC. The
     authors leave the sensitive columns out of the features, and so should ``X``.
