@@ -86,9 +86,9 @@ class FairMixupClassifier(GroupClassifier):
 
     Notes
     -----
-    Differs from the authors' code: the path slope is one forward-mode
-    derivative instead of a double backward pass, the same number; cells with
-    fewer rows than a batch repeat rows instead of failing; their validation
+    Differs from the authors' code: the path slope and its gradient are written
+    out and found in one backward pass instead of two, the same numbers; cells
+    with fewer rows than a batch repeat rows instead of failing; their validation
     part, a fifth of all rows beside three fifths to train on, is here a
     quarter of the rows given to ``fit``; their binning of all numeric columns
     by the edges of age is left to the data. More than two groups are an

@@ -73,15 +73,15 @@ class FairBatchClassifier(GroupClassifier):
     Notes
     -----
     **Differs from the authors' code.** A cell that is used up continues from
-    its first row; theirs resumes at a wrong offset, with the same distribution
-    of batches. Labels are 0 and 1 rather than -1 and +1.
+    its first row; theirs resumes at another offset, which leaves the
+    distribution of every single batch as it is. Labels are 0 and 1 rather than
+    -1 and +1.
 
-    **More than two groups.** The released code knows two. The paper's rule for
-    more, which its authors repeat under the first question asked in their
-    repository, compares groups in sequence,
-    :math:`\max_z |L_{y,z} - L_{y,z+1}|`; so does this class, in the order of
-    the groups' names. That :math:`\alpha` then passes from one group of that
-    pair to the other, and the other shares stay, is our reading.
+    **More than two groups.** The released code knows two. For more, its authors
+    answered the first question asked in their repository, groups are compared
+    in sequence, :math:`\max_z |L_{y,z} - L_{y,z+1}|`; so does this class, in the
+    order of the groups' names. That :math:`\alpha` then passes from one group of
+    that pair to the other, and the other shares stay, is our reading.
 
     A large alpha over many epochs can drive a share to 0, so that a cell is no
     longer seen. Columns should have comparable scales: neither the authors nor
