@@ -12,7 +12,7 @@ from fairsmooth import _validate
 from fairsmooth._random import numpy_generator
 from fairsmooth._types import Labels
 from fairsmooth.data.banding import parse_bands
-from fairsmooth.data.groups import encode_groups, require_trainable
+from fairsmooth.data.groups import encode_groups, require_counts, require_trainable
 from fairsmooth.data.roles import (
     Roles,
     label_codes,
@@ -130,13 +130,18 @@ def _cells(rows: pd.DataFrame, roles: Roles, y: Labels | None) -> Labels:
 def _require_trainable(
     groups: pd.DataFrame, y: Labels, train: Any, test: Any, test_size: float
 ) -> None:
-    require_trainable(encode_groups(groups, n_rows=len(groups)), y)
+    found = encode_groups(groups, n_rows=len(groups))
+    require_trainable(found, y)
     if len(test) == 0:
         raise InputError(
             f"Expected rows to hold out at test_size={test_size!r}, got none of {len(y)} rows. "
             "Give more rows or a larger test_size."
         )
-    require_trainable(encode_groups(groups.iloc[train], n_rows=len(train)), y[train])
+    counts = np.bincount(found.codes[train], minlength=len(found.labels))
+    positives = np.bincount(found.codes[train], weights=y[train], minlength=len(found.labels))
+    there = np.flatnonzero(counts)
+    labels = tuple(found.labels[code] for code in there)
+    require_counts(labels, counts[there], positives[there])
 
 
 def _require_one_role(roles: Roles) -> None:

@@ -46,4 +46,6 @@ def fit_stored(
     with kept(checkpoint, classifier, parts, **options):
         classifier.fit(parts.X, parts.y, sensitive_features=parts.sensitive)
     step("auditing")
-    return parts.fitted(classifier, began)
+    rest = parts.audited_beside()
+    del parts  # training rows keep labels, groups and places, which an audit does not need
+    return rest.fitted(classifier, began)

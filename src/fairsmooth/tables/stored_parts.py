@@ -1,12 +1,11 @@
 """A stored table cut in two: the same model as of the table in memory, a column at a time."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from fairsmooth._types import Labels
 from fairsmooth.core.rows import CodedRows
@@ -16,7 +15,6 @@ from fairsmooth.data.encoding import TableEncoder
 from fairsmooth.data.files.code_file import CodeFile
 from fairsmooth.data.files.stored import StoredTable
 from fairsmooth.data.frames import ColumnDigest
-from fairsmooth.data.groups import encode_groups
 from fairsmooth.data.notes import copies, identifier, mostly_number_texts, role_notes
 from fairsmooth.data.roles import Roles, not_features, require_columns
 from fairsmooth.data.values import normal_codes
@@ -30,6 +28,7 @@ from fairsmooth.tables.model import TableModel
 from fairsmooth.tables.provenance import Provenance
 from fairsmooth.tables.split import Split
 from fairsmooth.tables.stored_coding import Done, StoredCodes
+from fairsmooth.tables.stored_split import Numbers, all_places, by_group, compact, groups_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +54,7 @@ class StoredParts:
     X: CodedRows
     y: Labels
     sensitive: pd.DataFrame
-    places: NDArray[np.intp]
+    places: Numbers
     encoder: TableEncoder
     roles: Roles
     provenance: Provenance
@@ -78,55 +77,53 @@ class StoredParts:
         require_columns(table, roles)
         names, _ = parse_bands(roles.sensitive, table.columns)
         about = table.frame(list(dict.fromkeys([roles.label, *names])))
-        split = Split.of(about, roles, test_size=test_size, seed=seed, strict=strict)
-        # One text per group and column, not one per row.
-        split = replace(split, groups=split.groups.astype("category"))
+        split = compact(Split.of(about, roles, test_size=test_size, seed=seed, strict=strict))
         study = _Study.of(table, about, split, numeric=NUMERIC[columns])
+        del about
         ids = table.frame(list(dict.fromkeys(roles.ids)))
         provenance = split.provenance(
             digest=study.digest,
             notes=(*study.notes, *study.encoder.notes),
-            ids=ids[split.usable].iloc[split.train],
+            ids=ids[split.usable].iloc[split.train] if roles.ids else ids,
         )
-        groups = encode_groups(split.groups.iloc[split.train], n_rows=len(split.train))
-        order = np.argsort(groups.codes, kind="stable")
-        places = np.empty_like(order)
-        places[order] = np.arange(len(order))
-        held = split.train[order]
+        places, held = by_group(split)
         # Rare categories may be in the rows held out only: they set no indicator.
         codes = StoredCodes.of(
             table,
             study.encoder.with_unknown("ignore"),
-            _all_places(split, places),
+            all_places(split, places),
             done=done,
         )
-        X = codes.rows(0, len(held))
-        test = _audited(codes, split, len(held))
-        sensitive = split.groups.iloc[held]
         return cls(
-            X, split.y[held], sensitive, places, study.encoder, split.roles, provenance, test,
+            codes.rows(0, len(held)), split.y[held].astype(np.int64), groups_of(split, held),
+            places, study.encoder, split.roles, provenance, _audited(codes, split, len(held)),
             codes.file,
         )  # fmt: skip
+
+    def audited_beside(self) -> "AuditedParts":
+        """Return what the audit needs; nothing of it is as long as the training rows."""
+        beside = comparable(self.X, self.y, self.places)
+        self.codes.release()
+        return AuditedParts(self.encoder, self.roles, self.provenance, self.test, beside)
+
+
+@dataclass(frozen=True, eq=False)
+class AuditedParts:
+    """The rows kept for the audit, beside what a model of the others is put together from."""
+
+    encoder: TableEncoder
+    roles: Roles
+    provenance: Provenance
+    test: AuditedRows
+    beside: tuple[Any, Labels, str]
 
     def fitted(
         self, classifier: FairSmoothClassifier, began: float, *, shift: bool = False
     ) -> Fitted:
         """Put the model together and audit it on the rows kept for that."""
-        self.codes.release()
         model = TableModel(classifier, self.encoder, self.roles, self.provenance)
-        beside = comparable(self.X, self.y, self.places)
-        how: dict[str, Any] = {"began": began, "shift": shift, "beside": beside}
+        how: dict[str, Any] = {"began": began, "shift": shift, "beside": self.beside}
         return Fitted.of(model, self.test, test=None, **how)
-
-
-def _all_places(split: Split, places: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Return the place of every row of the table: training rows, then the others; -1 for none."""
-    among = np.empty(len(split.y), dtype=np.intp)
-    among[split.train] = places
-    among[split.test] = len(places) + np.arange(len(split.test))
-    whole = np.full(len(split.usable), -1, dtype=np.intp)
-    whole[split.usable] = among
-    return whole
 
 
 def _audited(codes: StoredCodes, split: Split, first: int) -> AuditedRows:
@@ -137,8 +134,8 @@ def _audited(codes: StoredCodes, split: Split, first: int) -> AuditedRows:
     scored, notes = scoring.scorable_rows(lines, among=everyone, strict=False)
     kept: Any = slice(None) if scored.all() else scored
     rows = codes.rows(first, last)
-    sensitive = split.groups.iloc[split.test]
-    return AuditedRows(rows.take(kept), split.y[split.test][kept], sensitive[kept], tuple(notes))
+    y, sensitive = split.y[split.test].astype(np.int64), groups_of(split, split.test)
+    return AuditedRows(rows.take(kept), y[kept], sensitive[kept], tuple(notes))
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,7 +149,7 @@ class _Study:
     @classmethod
     def of(cls, table: StoredTable, about: pd.DataFrame, split: Split, *, numeric: str) -> "_Study":
         roles, sha = split.roles, ColumnDigest(len(table))
-        rows = about[split.usable]
+        rows = _only(about, split)
         skipped = set(not_features(table, roles))
         settings = TableEncoder((), numeric=numeric, unknown=roles.unknown)
         found = _Found(rows, split)
@@ -161,9 +158,14 @@ class _Study:
             column = about[name] if name in about else table[name]
             sha.update(name, column)
             if name not in skipped:
-                learned.append(found.learn(name, column[split.usable], settings))
+                learned.append(found.learn(name, _only(column, split), settings))
         notes = (*role_notes(rows, roles), *found.in_order())
         return cls(settings.with_columns(learned), sha.hexdigest(), notes)
+
+
+def _only(part: Any, split: Split) -> Any:
+    """Return the usable rows of a column or frame; itself if they all are."""
+    return part if split.usable.all() else part[split.usable]
 
 
 @dataclass(eq=False)

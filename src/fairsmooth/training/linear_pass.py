@@ -12,8 +12,9 @@ import torch
 from torch import Tensor
 
 from fairsmooth._types import Floats
-from fairsmooth.core.rows import Rows
+from fairsmooth.core.rows import CodedRows, Rows
 from fairsmooth.core.rows.rows import segments
+from fairsmooth.training.coded_products import pays, weighted_products
 from fairsmooth.training.grouped import GroupedRows
 from fairsmooth.training.margins import MarginLoss
 from fairsmooth.training.parity import parity_penalty
@@ -104,6 +105,8 @@ class LinearPass(RowSums):
 
     def _curvatures(self, parameters: Floats | None) -> Floats:
         sample = LinearPass(self.data.sample(CURVATURE_ROWS), self.sigma, self.link)
+        if pays(sample.data.rows, sample.data.sizes):
+            return sample._coded_curvatures(parameters)
         data, width = sample.data, self.n_parameters
         total = np.zeros((1 if parameters is None else data.n_groups, width, width))
         for start in range(0, len(data), _PIECE):
@@ -123,6 +126,26 @@ class LinearPass(RowSums):
             for group, first, last in segments(of):
                 part = padded[first:last]
                 total[group] += (part * bend[first:last, None]).T @ part
+        return total
+
+    def _coded_curvatures(self, parameters: Floats | None) -> Floats:
+        """Return the same of coded rows, by the levels that meet in them."""
+        data, n_rows = self.data, len(self.data)
+        margins = np.zeros(n_rows)
+        if parameters is not None:
+            table = data.rows.table(parameters)
+            for start, stop, block in data.rows.blocks(data.groups):
+                margins[start:stop] = block.logits(table)
+            margins *= data.labels * 2.0 - 1.0
+        bend = self.row_weights(0, n_rows)
+        bend *= self.loss.bend(torch.from_numpy(margins), 0, n_rows).numpy()
+        assert isinstance(data.rows, CodedRows)
+        if parameters is None:
+            return weighted_products(data.rows, bend / data.n_groups)[None]
+        total = np.zeros((data.n_groups, self.n_parameters, self.n_parameters))
+        for group, first, last in segments(data.groups):
+            own = data.rows.take(slice(first, last))
+            total[group] = weighted_products(own, bend[first:last])
         return total
 
     def squares(self) -> Tensor:

@@ -22,6 +22,7 @@ from fairsmooth.core.smoothing.mixtures import logistic_mixture
 TRAINING_NODES = 8
 _ROOT_2PI = math.sqrt(2.0 * math.pi)
 _FEW = 256
+_PIECE = 2**16
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,12 +67,18 @@ class Spreads:
 
 def _few_values(values: Floats) -> tuple[Floats, NDArray[np.uint8] | None] | None:
     """Return the different values and the place of each, or None where they are many."""
-    if len(np.unique(values[:: max(1, len(values) // 1000)])) > _FEW:
-        return None
-    unique, places = np.unique(values, return_inverse=True)
-    if len(unique) > _FEW:
-        return None
-    return unique, None if len(unique) == 1 else places.astype(np.uint8)
+    unique = values[:0]
+    pieces = [slice(start, start + _PIECE) for start in range(0, len(values), _PIECE)]
+    for piece in pieces:  # a sort of all values at once would take three times their memory
+        unique = np.union1d(unique, values[piece])
+        if len(unique) > _FEW:
+            return None
+    if len(unique) == 1:
+        return unique, None
+    places = np.empty(len(values), dtype=np.uint8)
+    for piece in pieces:
+        places[piece] = np.searchsorted(unique, values[piece])
+    return unique, places
 
 
 @dataclass(frozen=True, eq=False)

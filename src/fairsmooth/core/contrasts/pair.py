@@ -61,7 +61,12 @@ class Region:
 
     def reached(self, second: Floats) -> Floats:
         """Return P(second count >= needed) for every first count, one row per second rate."""
-        return self.second.tails(second)[:, self.needed]
+        # A few rates at a time: of large cells, a row of tails has thousands of entries.
+        found = np.empty((len(second), len(self.needed)))
+        for start in range(0, len(second), _BLOCK):
+            rows = slice(start, start + _BLOCK)
+            found[rows] = self.second.tails(second[rows])[:, self.needed]
+        return found
 
     def p_values(self, first: Floats, reached: Floats) -> Floats:
         """Return at least P(T(X) <= T(x)), one per row of ``reached``.

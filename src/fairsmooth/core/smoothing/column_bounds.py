@@ -8,6 +8,7 @@ moments are taken of tanh units only; those of SiLU follow from ReLU's.
 """
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import torch
@@ -29,6 +30,9 @@ _N_THETAS, _N_REACHES = 5, 8
 _NARROW = 0.5
 # Largest exponents of a moment: the rule would become finer than the moment is worth.
 _MOST_TILT = 12.0
+# What single precision adds, proven in docs/smoothing.md for points within so many of the
+# narrowest law's standard deviations and at most so many; moments may grow by e to the last.
+_SINGLE, _NEAR, _FEW_POINTS, _MOST_GROWTH = 2e-5, 32.0, 64, 3.0
 # How far from 0 laws of SiLU units may reach.
 _WIDEST = 300.0
 # Elements (unit, row, point) worked on at once.
@@ -90,28 +94,50 @@ def log_bounds(units: "SmoothUnits", theta: Tensor, reach: Tensor) -> tuple[Tens
     tilt, q = units.weight * theta, 0.5 * (sigma * theta).square()
     # Envelopes fall, so the last but one serves the last, whose own would ask for a finer rule.
     damping = 0.5 * (sigma * reach[:-1]).square()
-    grid = _grid(units, _largest(tilt.abs()), _largest(q), float(damping.max()))
+    growth = _largest(2.0 * tilt.abs() + q)
+    cut = _cut(growth)
+    grid = _grid(units, _largest(tilt.abs()), _largest(q), float(damping.max()), cut=cut)
     value = ACTIVATIONS[units.activation](grid.fine)
     value = torch.cat([value, value.new_tensor([-1.0, 1.0])])
     bent = torch.exp(tilt.unsqueeze(-1) * value + q.unsqueeze(-1) * value.square())
     damped = torch.exp(-damping.unsqueeze(-1) * value.square())
     bent, damped = (unit_laws.less_ends(part, grid) for part in (bent, damped))
     table = torch.cat([bent, damped.expand(len(mean), -1, -1)], 1)
-    # A moment is at least e^-|λ|; what lies beyond the cut is at most e^(|λ| + q) of 1e-12.
-    cut = 1e-12 * torch.exp((2.0 * tilt.abs().amax(0) + q).clamp_max(600.0))
-    factor = torch.cat([1.0 + 3.0 * PRECISION + cut, torch.ones_like(damping)]).unsqueeze(1)
-    slack = torch.cat([torch.zeros_like(theta), torch.full_like(damping, 3.0 * PRECISION)])
-    total = mean.new_zeros((len(factor), mean.shape[1]))
+    # A moment is at least e^-|λ|; what lies beyond the cut counts at most e^(|λ| + q).
+    beyond = 2.0 * math.erfc(cut / math.sqrt(2.0))
+    if _single(grid, scale, growth):
+        middle = grid.points.mean()
+        mean, scale, table = (mean - middle).float(), scale.float(), table.float()
+        grid, beyond = replace(grid, points=(grid.points - middle).float()), beyond + _SINGLE
+    lost = beyond * torch.exp((2.0 * tilt.abs().amax(0) + q).clamp_max(600.0))
+    factor = torch.cat([1.0 + 3.0 * PRECISION + lost, torch.ones_like(damping)]).unsqueeze(1)
+    error = torch.full_like(damping, 3.0 * PRECISION + beyond)
+    slack = torch.cat([torch.zeros_like(theta), error])
+    total = slack.new_zeros((len(factor), mean.shape[1]))
     size = max(1, _ELEMENTS // (mean.shape[1] * len(grid.points)))
     for start in range(0, len(mean), size):
         some = slice(start, start + size)
-        parts = torch.bmm(table[some], unit_laws.densities(mean[some], scale, grid).mT)
+        parts = torch.bmm(table[some], unit_laws.densities(mean[some], scale, grid).mT).double()
         total += parts.mul_(factor).add_(slack.unsqueeze(1)).clamp_min_(1e-300).log_().sum(0)
     envelope = total[len(theta) :].clamp_max_(0.0)
     return total[: len(theta)], torch.cat([envelope, envelope[-1:]])
 
 
-def _grid(units: "SmoothUnits", tilt: float, q: float, damping: float) -> Grid:
+def _single(grid: Grid, scale: Tensor, growth: float) -> bool:
+    """Tell whether single precision errs by less than ``_SINGLE``, and that hardly counts."""
+    if grid.ends or growth > _MOST_GROWTH or len(grid.points) > _FEW_POINTS:
+        return False
+    if scale.device.type != "cpu" or torch.get_float32_matmul_precision() != "highest":
+        return False  # products may be rounded further
+    return float(grid.points[-1] - grid.points[0]) <= _NEAR * float(scale.min())
+
+
+def _cut(growth: float) -> float:
+    """Return where to cut laws so that what lies beyond, ``exp(growth)`` times, hardly counts."""
+    return min(rules.CUT, math.sqrt(2.0 * (math.log(10.0 / PRECISION) + growth)))
+
+
+def _grid(units: "SmoothUnits", tilt: float, q: float, damping: float, *, cut: float) -> Grid:
     r"""Return nodes for which all columns err by less than they are allowed to.
 
     On the strip of height ``d``, :math:`|\mathrm{Re}\tanh| \le A` with ``A`` = 1, or
@@ -131,7 +157,8 @@ def _grid(units: "SmoothUnits", tilt: float, q: float, damping: float) -> Grid:
     end = max(0.5 * far, rules.SWITCH * math.sqrt(2.0 * far))
     end = end if units.activation == "tanh" else math.inf
     precision = 0.1 * PRECISION * math.exp(-2.0 * tilt - q)
-    return grid_within((-end, end), max(steps), units.mean, units.scale, precision=precision)
+    laws = (units.mean, units.scale)
+    return grid_within((-end, end), max(steps), *laws, precision=precision, cut=cut)
 
 
 def _largest(values: Tensor) -> float:

@@ -2,12 +2,15 @@ r"""Nodes in ``y`` shared by units and rows, for sums of a function times a Gaus
 
 The trapezoid rule must be as fine as the *function* asks, which depends on the unit and on
 ``t`` alone. The density is much smoother where the scale is large: its values on the fine nodes
-follow from those at few Chebyshev points, with an error proven by Bernstein's ellipse. So rows are
-evaluated at the Chebyshev points, and the function's table is summed onto them beforehand.
+follow from those at few points. Where the nodes cover all laws these may be equally spaced, and
+cardinal sines interpolate; where they end before, they are Chebyshev points, with an error proven
+by Bernstein's ellipse. So rows are evaluated at the points, and the function's table is summed
+onto them beforehand.
 """
 
 import math
 from dataclasses import dataclass
+from statistics import NormalDist
 
 import torch
 from torch import Tensor
@@ -16,6 +19,10 @@ from fairsmooth.core.smoothing.rules import CUT, PRECISION, Demand
 
 # Points that cost as much as the error function beyond SiLU's grid.
 _SPARED = 200
+# Points beyond the laws on either side, so that what densities have further out hardly counts.
+_BEYOND = 1
+# Entries of a matrix that interpolates by cardinal sines: narrow laws far apart need no such thing.
+_MOST_ENTRIES = 1 << 20
 _ELLIPSES = (1.15, 1.25, 1.4, 1.6, 1.9, 2.3, 2.8, 3.5, 4.5, 6.0, 9.0)
 
 
@@ -31,8 +38,9 @@ class Grid:
         Points that represent a density.
     step : float
         Of the rule.
-    polynomials : Tensor of shape (Q, P) or None
-        Lagrange polynomials of the points at the nodes; None if the two are the same.
+    interpolation : Tensor of shape (Q, P) or None
+        What a density at the nodes takes of its values at the points; None if the two are the
+        same.
     ends : bool
         Whether laws go on beyond the nodes.
     """
@@ -40,22 +48,25 @@ class Grid:
     fine: Tensor
     points: Tensor
     step: float
-    polynomials: Tensor | None
+    interpolation: Tensor | None
     ends: bool
 
     def weights(self, table: Tensor) -> Tensor:
         """Return what functions (..., Q) weigh densities at the points with, (..., P)."""
         steps = self.step * table
-        return steps if self.polynomials is None else steps @ self.polynomials
+        return steps if self.interpolation is None else steps @ self.interpolation
 
 
 @dataclass(frozen=True)
 class _Range:
+    """Nodes of a rule; ``ends`` tells that laws of this scale, or wider ones, go on beyond."""
+
     left: float
     right: float
     step: float
     scale: float
     precision: float
+    ends: bool
 
     @property
     def n_fine(self) -> int:
@@ -78,16 +89,44 @@ class _Range:
         return max(2, math.ceil(min(degrees)))
 
     @property
-    def n_points(self) -> int:
-        return min(self.n_fine, self.degree + 1)
+    def spacing(self) -> float:
+        r"""Return how far apart points may be for cardinal sines to interpolate every density.
 
-    def grid(self, like: Tensor, *, ends: bool) -> Grid:
+        On the whole line they err by at most :math:`\frac1\pi\int_{|\omega| > \pi/\delta}
+        |\hat n(\omega)|\,d\omega`, for a density of scale ``s`` at most
+        :math:`1.6\,\Phi(-\pi s/\delta)/s`, times the integral of the function: 2L.
+        """
+        counted = 1.6 * self.n_fine * self.step / self.scale
+        left_out = max(min(self.precision / counted, 0.1), 1e-300)
+        return math.pi * self.scale / -NormalDist().inv_cdf(left_out)
+
+    @property
+    def n_even(self) -> int:
+        return math.ceil((self.right - self.left) / self.spacing) + 1 + 2 * _BEYOND
+
+    @property
+    def even(self) -> bool:
+        """Whether equally spaced points are the fewest: none may be missing where laws end."""
+        few = not self.ends and self.n_even <= self.degree
+        return few and self.n_even * self.n_fine <= _MOST_ENTRIES
+
+    @property
+    def n_points(self) -> int:
+        return min(self.n_fine, self.n_even if self.even else self.degree + 1)
+
+    def grid(self, like: Tensor) -> Grid:
         first = math.floor(self.left / self.step)
         fine = self.step * (torch.arange(first, first + self.n_fine).to(like) + 0.5)
         if self.n_fine <= self.n_points:
-            return Grid(fine, fine, self.step, None, ends)
-        points, polynomials = _interpolation(fine, self.degree)
-        return Grid(fine, points, self.step, polynomials, ends)
+            return Grid(fine, fine, self.step, None, self.ends)
+        if not self.even:
+            points, polynomials = _interpolation(fine, self.degree)
+            return Grid(fine, points, self.step, polynomials, self.ends)
+        middle = 0.5 * (self.left + self.right)
+        places = torch.arange(self.n_even).to(like) - 0.5 * (self.n_even - 1)
+        points = middle + self.spacing * places
+        sines = torch.sinc((fine.unsqueeze(1) - points) / self.spacing)
+        return Grid(fine, points, self.step, sines, self.ends)
 
 
 def fitted_grid(demand: Demand, mean: Tensor, scale: Tensor) -> Grid:
@@ -110,20 +149,21 @@ def grid_within(
     *,
     spared: int = 0,
     precision: float,
+    cut: float = CUT,
 ) -> Grid:
-    """Return nodes as far as the laws reach, ``rules.CUT`` standard deviations, or to the ends."""
+    """Return nodes as far as the laws reach, ``cut`` standard deviations, or to the ends."""
     low, high = (float(end) for end in mean.aminmax())
     least, widest = (float(end) for end in scale.aminmax())
-    low, high = low - CUT * widest, high + CUT * widest
-    whole = _Range(low, high, step, least, precision)
+    low, high = low - cut * widest, high + cut * widest
+    whole = _Range(low, high, step, least, precision, ends=False)
     if low >= ends[0] and high <= ends[1]:
-        return whole.grid(mean, ends=False)
+        return whole.grid(mean)
     left = min(max(low, ends[0]), ends[1])
     right = max(min(high, ends[1]), left)
-    part = _Range(left, right, step, least, precision)
+    part = _Range(left, right, step, least, precision, ends=True)
     if whole.n_points <= part.n_points + spared and whole.n_fine <= 4 * (part.n_fine + spared):
-        return whole.grid(mean, ends=False)
-    return part.grid(mean, ends=True)
+        return whole.grid(mean)
+    return part.grid(mean)
 
 
 def _interpolation(nodes: Tensor, degree: int) -> tuple[Tensor, Tensor]:

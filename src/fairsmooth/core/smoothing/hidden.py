@@ -137,6 +137,8 @@ def _by_width(
         rows = torch.nonzero(chosen).squeeze(1)
         if len(rows) == 0:
             continue
+        # Rows that are planned together need fewer points if they are alike in scale.
+        rows = rows[torch.argsort(scale[rows])]
         part: HiddenUnits = units.take(rows)
         if bool(far[rows[0]]):
             part = ReluUnits(part.mean, part.scale, part.weight, part.sigma)

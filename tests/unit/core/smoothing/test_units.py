@@ -10,7 +10,7 @@ from scipy.stats import norm
 
 from fairsmooth.core.smoothing import rules
 from fairsmooth.core.smoothing.column_bounds import log_bounds
-from fairsmooth.core.smoothing.grids import fitted_grid
+from fairsmooth.core.smoothing.grids import fitted_grid, grid_within
 from fairsmooth.core.smoothing.relu import ReluUnits
 from fairsmooth.core.smoothing.smooth_units import SmoothUnits
 from fairsmooth.core.smoothing.unit_laws import factor_product
@@ -235,21 +235,64 @@ def test_columns_bound_moments_and_envelopes_and_closely_so(scale, sigma):
                     for mean, _ in pairs
                 )
                 assert true - 1e-9 <= got
-                assert np.exp(got) <= np.exp(true) + 1e-4
+                # Of each of two units, 3e-5 for the rule and 2e-5 for single precision.
+                assert np.exp(got) <= np.exp(true) + 1.1e-4
         assert (envelopes[-1] == envelopes[-2]).all()
 
 
-@pytest.mark.parametrize("scale", [0.3, 3.0, 200.0])
-def test_interpolated_densities_keep_their_error(scale):
+@pytest.mark.parametrize("n_units", [1, 64])
+@pytest.mark.parametrize("spread", [0.3, 3.0, 20.0])
+def test_single_precision_bounds_like_double_and_never_below(n_units, spread, monkeypatch):
+    random = np.random.default_rng(5)
+    scale = torch.tensor(random.uniform(0.8, 1.3, 50))
+    means = torch.tensor(random.uniform(-spread, spread, (n_units, 50))) + 0.7
+    weight = torch.tensor(random.uniform(-1.0, 1.0, (n_units, 1)))
+    reach = torch.tensor([0.3, 1.0, 3.0, 8.0], dtype=torch.float64)
+    for activation, theta in (("tanh", torch.tensor([0.5, -1.0]).double()), ("silu", reach[:0])):
+        units = SmoothUnits(means, scale, weight, 0.7, activation)
+        single = torch.cat(log_bounds(units, theta, reach))
+        with monkeypatch.context() as patch:
+            patch.setattr("fairsmooth.core.smoothing.column_bounds._NEAR", 0.0)
+            double = torch.cat(log_bounds(units, theta, reach))
+        assert torch.equal(single, double) == (spread == 20.0)
+        # What is added covers the rounding: it moves bounds up, by little of each factor.
+        assert (single >= double).all()
+        close = 1e-3 * n_units if activation == "tanh" else np.inf
+        assert (single - double)[: len(theta)].max().item() <= close if len(theta) else True
+        if n_units == 1:
+            assert (single.exp() - double.exp())[len(theta) :].max().item() <= 2e-4
+
+
+@pytest.mark.parametrize("scale", [0.3, 1.0, 3.0, 200.0])
+@pytest.mark.parametrize("reach", [0.0, 2.0, 8.0])
+def test_interpolated_densities_keep_their_error(scale, reach):
     demand = rules.Demand("silu", 2.0, 0.5)
-    mean = torch.linspace(-8.0 * scale, 8.0 * scale, 41, dtype=torch.float64)
+    mean = torch.linspace(-reach * scale, reach * scale, 41, dtype=torch.float64)
     scales = torch.full_like(mean, scale)
     grid = fitted_grid(demand, mean.unsqueeze(0), scales)
-    if grid.polynomials is None:
+    if grid.interpolation is None:
         assert scale == 0.3
         return
     assert len(grid.points) < len(grid.fine)
     fine = norm.pdf(grid.fine.numpy()[:, None], mean.numpy(), scale)
     few = norm.pdf(grid.points.numpy()[:, None], mean.numpy(), scale)
-    error = np.abs(fine - grid.polynomials.numpy() @ few).max()
-    assert error * 3.0 * grid.step * len(grid.fine) <= rules.PRECISION
+    error = np.abs(fine - grid.interpolation.numpy() @ few).max()
+    largest = 3.0 if grid.ends else 1.0
+    assert error * largest * grid.step * len(grid.fine) <= rules.PRECISION
+
+
+@pytest.mark.parametrize("precision", [1e-4, 1e-7, 1e-11])
+@pytest.mark.parametrize("shift", [0.0, 0.37])
+def test_cardinal_sines_err_by_no_more_than_they_may(precision, shift):
+    # The narrowest law sets the spacing, the widest how far the points go.
+    cut = np.sqrt(2.0 * np.log(100.0 / precision))
+    mean = torch.tensor([[-2.0, -0.3, 0.0, 1.9]], dtype=torch.float64) + shift
+    scale = torch.tensor([0.8, 0.9, 1.2, 0.8], dtype=torch.float64)
+    ends = (-np.inf, np.inf)
+    grid = grid_within(ends, 0.02, mean, scale, precision=precision, cut=float(cut))
+    gaps = np.diff(grid.points.numpy())
+    np.testing.assert_allclose(gaps, gaps[0])
+    laws = (mean[0].numpy(), scale.numpy())
+    fine = norm.pdf(grid.fine.numpy()[:, None], *laws)
+    found = grid.interpolation.numpy() @ norm.pdf(grid.points.numpy()[:, None], *laws)
+    assert grid.step * np.abs(fine - found).sum(0).max() <= precision
