@@ -9,6 +9,7 @@ from torch import Tensor
 
 from fairsmooth.training.journal import Arrays, current, question_of
 from fairsmooth.training.problem import Terms
+from fairsmooth.training.steps import Descent
 
 
 @dataclass(eq=False)
@@ -19,7 +20,7 @@ class Epochs:
     ----------
     parameters : Tensor of shape (K, m)
         Trained by the optimiser.
-    optimiser : Optimizer
+    optimiser : Descent
     best, best_loss, stale
         Parameters with the least loss on held-out rows, that loss, and epochs since.
     objectives : list of float
@@ -29,7 +30,7 @@ class Epochs:
     """
 
     parameters: Tensor
-    optimiser: torch.optim.Optimizer
+    optimiser: Descent
     best: Tensor
     best_loss: float = math.inf
     stale: int = 0
@@ -37,7 +38,7 @@ class Epochs:
     means: list[Terms] = field(default_factory=list)
 
     @classmethod
-    def of(cls, parameters: Tensor, optimiser: torch.optim.Optimizer) -> "Epochs":
+    def of(cls, parameters: Tensor, optimiser: Descent) -> "Epochs":
         """Begin at some parameters."""
         return cls(parameters, optimiser, parameters.detach().clone())
 
@@ -64,15 +65,14 @@ class Epochs:
             raise journal.foreign("an epoch of another network")
         if not {"objectives", "means"} <= found.keys() or found["means"].ndim != 2:
             raise journal.foreign("an epoch without its history")
+        shapes = {name: tuple(tensor.shape) for name, tensor in self.optimiser.state.items()}
+        if {name: array.shape for name, array in state.items()} != shapes:
+            raise journal.foreign("an epoch of another optimiser")
         with torch.no_grad():
             self.parameters.copy_(torch.from_numpy(found["parameters"]))
             self.best.copy_(torch.from_numpy(found["best"]))
-            self.optimiser.state[self.parameters] = {
-                name: torch.from_numpy(array).to(
-                    self.parameters.dtype if array.ndim else torch.float32
-                )
-                for name, array in state.items()
-            }
+            for name, array in state.items():
+                self.optimiser.state[name].copy_(torch.from_numpy(array))
         least, stale = found["stopping"].tolist()
         self.best_loss, self.stale = (least if stale >= 0 else math.inf), max(0, int(stale))
         self.objectives = found["objectives"].tolist()
@@ -95,8 +95,8 @@ class Epochs:
             "objectives": np.array(self.objectives),
             "means": np.array(rows),
         }
-        state = self.optimiser.state.get(self.parameters, {})
-        arrays |= {f"state {name}": _array(tensor) for name, tensor in state.items()}
+        state = self.optimiser.state.items()
+        arrays |= {f"state {name}": _array(tensor) for name, tensor in state}
         journal.keep(_question(what, start), arrays)
 
 

@@ -18,11 +18,7 @@ from fairsmooth.training.epochs import Epochs
 from fairsmooth.training.history import Report, as_step
 from fairsmooth.training.problem import Problem, Terms
 from fairsmooth.training.shared_batches import SharedBatches
-
-OPTIMISERS: dict[str, Callable[..., torch.optim.Optimizer]] = {
-    "sgd": torch.optim.SGD,
-    "adam": torch.optim.Adam,
-}
+from fairsmooth.training.steps import STEPS
 
 
 @dataclass(frozen=True)
@@ -75,7 +71,7 @@ def solve_stochastic(
     """
     began = time.perf_counter()
     parameters = start.clone().requires_grad_()
-    optimiser = OPTIMISERS[solver]([parameters], lr=schedule.learning_rate)
+    optimiser = STEPS[solver](parameters, schedule.learning_rate)
     state = Epochs.of(parameters, optimiser)
     what = f"{solver} {problem.alpha!r}"
     state.recall(what, start)
@@ -89,8 +85,8 @@ def solve_stochastic(
         seen, stage = [], stage_of_epoch(problem, epoch, epochs=schedule.epochs)
         for step, rows in enumerate(_epoch(batches.sizes, schedule, epoch)):
             seed = seed_from(schedule.seed, epoch, step)
-            terms, parameters.grad = batches.evaluate(stage, parameters, rows, seed=seed)
-            optimiser.step()
+            terms, gradient = batches.evaluate(stage, parameters, rows, seed=seed)
+            optimiser.step(gradient)
             seen.append(terms)
         mean = Terms.mean(seen)
         state.means.append(mean)

@@ -9,6 +9,7 @@ from fairsmooth.exceptions import InputError
 from fairsmooth.training import epochs
 from fairsmooth.training.epochs import Epochs
 from fairsmooth.training.journal import Journal, current, kept_in, question_of, remove
+from fairsmooth.training.steps import STEPS
 
 FACTS = {"table": "abc", "sigma": 1.0}
 SHAPES = {"a": (2,)}
@@ -113,7 +114,7 @@ def test_a_journal_is_current_in_its_block_only(tmp_path):
 
 def state_of(width):
     parameters = torch.zeros(2, width, requires_grad=True)
-    return Epochs.of(parameters, torch.optim.Adam([parameters]))
+    return Epochs.of(parameters, STEPS["adam"](parameters, 1e-3))
 
 
 @pytest.mark.parametrize(
@@ -122,6 +123,7 @@ def state_of(width):
         ({"parameters": np.zeros((2, 4))}, "an epoch of another network"),
         ({"stopping": np.zeros(3)}, "an epoch of another network"),
         ({"means": np.zeros(3)}, "an epoch without its history"),
+        ({"state exp_avg": np.zeros((3, 2))}, "an epoch of another optimiser"),
     ],
 )
 def test_epochs_that_do_not_fit_are_refused(tmp_path, change, message):
