@@ -11,6 +11,8 @@ processor, with our defaults, which are their constants; the short loops around 
 written again. A case is a dataset, where every seed is another split of 70/30 and another
 start, or the authors' synthetic rows in the checkout (``released``), where it is another
 start. There is no goal: the table shows both sides, and their difference seed by seed.
+``from_pooled`` is the gap of the authors of FairBatch: from a group's rate to everyone's.
+Their notebooks printed it, and ``--printed`` reads it there instead of training again.
 """
 
 import argparse
@@ -19,15 +21,17 @@ import time
 from collections.abc import Callable, Iterator
 from copy import deepcopy
 from dataclasses import dataclass
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+import _released
 import numpy as np
-import pandas as pd
 import torch
 from _report import Row, arguments, report
 from beside_authors import summary
+from sklearn.base import clone
 from threadpoolctl import threadpool_limits
 
 from fairsmooth.baselines import FairBatchClassifier, FairMixupClassifier, FRSClassifier
@@ -38,15 +42,13 @@ from fairsmooth.metrics import rates
 # Enough for 500 rows of either group in the training part.
 QUICK_ROWS = 4000
 NOTIONS = ("demographic_parity", "equalized_odds")
-THEIR_NOTIONS = {"demographic_parity": "dp", "equalized_odds": "eqodds"}
+THEIR_NOTIONS = {
+    "demographic_parity": "dp",
+    "equalized_odds": "eqodds",
+    "equal_opportunity": "eqopp",
+}
 WANTED = ("accuracy", "demographic_parity", "equalized_odds_sum")
 
-# The authors' training labels: as drawn, and with a tenth of them flipped.
-RELEASED = {
-    "released": "y_train",
-    "released-general": "y_noise_general",
-    "released-targeted": "y_noise_grouptarget",
-}
 CASES = {
     "fair_mixup": ["adult-sex"],
     "fairbatch": ["released", "adult-sex"],
@@ -54,7 +56,7 @@ CASES = {
 }
 # What the authors set for one notion, or for some of their rows.
 FAIR_MIXUP = {"demographic_parity": 0.5, "equalized_odds": 2.0}
-FAIRBATCH = {"demographic_parity": 450, "equalized_odds": 400}
+FAIRBATCH = {"demographic_parity": 450, "equalized_odds": 400, "equal_opportunity": 300}
 FRS_TARGETED = {"demographic_parity": 500, "equalized_odds": 450}
 
 Rows = tuple[FairDataset, FairDataset]
@@ -81,6 +83,9 @@ class Trial:
         return FRSClassifier(n_epochs=FRS_TARGETED[self.notion] if aimed else 400, **common)
 
 
+Numbers = Callable[[Trial, Rows], dict[str, float]]
+
+
 def our_scores(ours: Any, train: FairDataset, test: FairDataset) -> np.ndarray:
     ours.fit(train.X, train.y, sensitive_features=train.sensitive_features)
     return ours.predict_proba(test.X)[:, 1]
@@ -90,7 +95,7 @@ def _singles(dataset: FairDataset) -> torch.Tensor:
     return torch.tensor(np.asarray(dataset.X, dtype=np.float32))
 
 
-def their_fair_mixup(checkout: Path) -> Score:
+def their_fair_mixup(checkout: Path, **_: bool) -> Score:
     """Return their network, training and validation, with their choice of the epoch."""
     sys.path.insert(0, str(checkout / "adult"))
     network, functions = import_module("model"), import_module("utils")
@@ -126,7 +131,13 @@ def their_fair_mixup(checkout: Path) -> Score:
     return score
 
 
-def their_linear_model(checkout: Path, sampler_of: Callable[..., Any]) -> Score:
+def our_start(ours: Any, train: FairDataset) -> np.ndarray:
+    """Return the weights that ours begins with: those it has after a step of no length."""
+    still = clone(ours).set_params(n_epochs=1, learning_rate=1e-30)
+    return still.fit(train.X, train.y, sensitive_features=train.sensitive_features).weights_
+
+
+def their_linear_model(checkout: Path, same_start: bool, sampler_of: Callable[..., Any]) -> Score:
     """Return their linear model, trained on the batches that their sampler yields."""
     sys.path.insert(0, str(checkout))
     theirs = import_module("models")
@@ -143,6 +154,9 @@ def their_linear_model(checkout: Path, sampler_of: Callable[..., Any]) -> Score:
         model = Flat(X.shape[1], 1)
         torch.manual_seed(ours.random_state)
         model.apply(theirs.weights_init_normal)
+        if same_start:
+            start = torch.tensor(our_start(ours, train), dtype=torch.float32)
+            model.model[0].weight.data, model.model[0].bias.data = start[None, :-1], start[-1:]
         optimizer = torch.optim.Adam(model.parameters(), lr=ours.learning_rate)
         loss = torch.nn.BCELoss()
         # Their labels are -1 and +1.
@@ -159,7 +173,7 @@ def their_linear_model(checkout: Path, sampler_of: Callable[..., Any]) -> Score:
     return score
 
 
-def their_fairbatch(checkout: Path) -> Score:
+def their_fairbatch(checkout: Path, *, same_start: bool) -> Score:
     def sampler_of(ours: FairBatchClassifier, *tensors: Any) -> Any:
         return import_module("FairBatchSampler").FairBatch(
             *tensors,
@@ -169,10 +183,10 @@ def their_fairbatch(checkout: Path) -> Score:
             seed=ours.random_state,
         )
 
-    return their_linear_model(checkout, sampler_of)
+    return their_linear_model(checkout, same_start, sampler_of)
 
 
-def their_frs(checkout: Path) -> Score:
+def their_frs(checkout: Path, *, same_start: bool) -> Score:
     def sampler_of(ours: FRSClassifier, *tensors: Any) -> Any:
         constants = ("alpha", "batch_size", "tau", "warm_start")
         return import_module("FairRobustSampler").FairRobust(
@@ -182,35 +196,15 @@ def their_frs(checkout: Path) -> Score:
             seed=ours.random_state,
         )
 
-    return their_linear_model(checkout, sampler_of)
+    return their_linear_model(checkout, same_start, sampler_of)
 
 
 THEIRS = {"fair_mixup": their_fair_mixup, "fairbatch": their_fairbatch, "frs": their_frs}
 
 
-def released(checkout: Path, labels: str) -> Rows:
-    """Read the authors' training rows, with the labels named, and their test rows."""
-
-    def part(name: str, labels: str) -> FairDataset:
-        X, y, z = (
-            np.load(checkout / "synthetic_data" / f"{file}.npy")
-            for file in (f"xz_{name}", labels, f"z_{name}")
-        )
-        return FairDataset(
-            pd.DataFrame(X.astype(np.float64)),
-            (y > 0).astype(np.int64),
-            pd.Series(z.astype(np.int64), name="z"),
-            name="released",
-            description="The authors' synthetic rows.",
-            label="1",
-        )
-
-    return part("train", labels), part("test", "y_test")
-
-
 def parts(options: argparse.Namespace, trial: Trial) -> Rows:
-    if trial.case in RELEASED:
-        return released(options.checkout, RELEASED[trial.case])
+    if trial.case in _released.LABELS:
+        return _released.rows(options.checkout, trial.case)
     name, sensitive = trial.case.split("-")
     dataset = entry(name).load(encoding=options.encoding, sensitive=sensitive)
     rows = np.random.default_rng(0).permutation(len(dataset))[: options.rows]
@@ -219,8 +213,11 @@ def parts(options: argparse.Namespace, trial: Trial) -> Rows:
 
 def from_pooled(decisions: np.ndarray, test: FairDataset, notion: str) -> float:
     """Return the gap in the authors' notebooks: how far a group's rate is from everyone's."""
-    by_label = notion == "equalized_odds"
-    blocks = [test.y == 0, test.y == 1] if by_label else [np.full(len(test), True)]
+    blocks = {
+        "demographic_parity": [np.full(len(test), True)],
+        "equalized_odds": [test.y == 0, test.y == 1],
+        "equal_opportunity": [test.y == 1],
+    }[notion]
     codes = test.groups.codes
     return max(
         abs(decisions[block & (codes == group)].mean() - decisions[block].mean())
@@ -242,17 +239,28 @@ def measure(score: Score, trial: Trial, both: Rows) -> dict[str, float]:
     }
 
 
-def rows_of(options: argparse.Namespace, sides: dict[str, Score], trial: Trial) -> Iterator[Row]:
+def rows_of(options: argparse.Namespace, theirs: Numbers, trial: Trial) -> Iterator[Row]:
     both = parts(options, trial)
+    sides = {"authors": theirs, "ours": partial(measure, our_scores)}
     found = {}
-    for side, score in sides.items():
-        found[side] = measure(score, trial, both)
+    for side, numbers in sides.items():
+        found[side] = numbers(trial, both)
         print(trial, side, found[side], file=sys.stderr)
     ours, authors = found["ours"], found["authors"]
-    found["ours - authors"] = {name: ours[name] - authors[name] for name in ours}
+    found["ours - authors"] = {name: ours[name] - authors[name] for name in authors}
     for side, values in found.items():
         case = f"{trial.case} {trial.notion}"
         yield {"case": case, "side": side, "seed": trial.seed, **values}
+
+
+def authors_numbers(options: argparse.Namespace) -> Numbers:
+    """Return what runs the authors' code, or reads what their notebooks printed."""
+    if options.printed:
+        return lambda trial, _: _released.printed(options.checkout, trial.case, trial.notion)[
+            trial.seed
+        ]
+    score = THEIRS[options.method](options.checkout, same_start=options.same_start)
+    return partial(measure, score)
 
 
 def main() -> None:
@@ -262,8 +270,10 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--encoding", default="binned")
     parser.add_argument("--cases", nargs="*", help="datasets, such as adult-sex, or released")
-    parser.add_argument("--notions", nargs="*", default=NOTIONS, choices=NOTIONS)
+    parser.add_argument("--notions", nargs="*", default=NOTIONS, choices=THEIR_NOTIONS)
     parser.add_argument("--rows", type=int, help="take so many rows of a dataset, at random")
+    parser.add_argument("--printed", action="store_true", help="take theirs from the notebook")
+    parser.add_argument("--same-start", action="store_true", help="give linear models our start")
     options = parser.parse_args()
     if options.quick:
         options.seeds, options.rows = 1, QUICK_ROWS
@@ -271,13 +281,13 @@ def main() -> None:
     threadpool_limits(1)
     # Theirs asks for a graphics card.
     torch.Tensor.cuda = lambda self, *_, **__: self
-    sides = {"authors": THEIRS[options.method](options.checkout), "ours": our_scores}
+    theirs = authors_numbers(options)
     rows = [
         row
         for case in options.cases or CASES[options.method]
         for notion in options.notions
         for seed in range(options.seeds)
-        for row in rows_of(options, sides, Trial(options.method, case, notion, seed))
+        for row in rows_of(options, theirs, Trial(options.method, case, notion, seed))
     ]
     report([], rows if options.json else list(summary(rows)), as_json=options.json)
 
