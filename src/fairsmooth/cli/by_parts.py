@@ -86,8 +86,9 @@ def _folder(
     if data.resolve() in (output.resolve(), *output.resolve().parents):
         raise InputError(f"Expected an output outside the table's folder {data}, got {output}.")
     require_folder(output, [], inputs=[data, model])
-    TableModel.load(model)  # a damaged model is refused before anything is written
-    return PartFolder.of(output, what=what, model=model, table=data, options=options)
+    # A damaged model is refused before anything is written.
+    text = TableModel.load(model).text_columns
+    return PartFolder.of(output, what=what, model=model, table=data, options=options, text=text)
 
 
 def _worked(

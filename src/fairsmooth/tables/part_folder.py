@@ -2,14 +2,17 @@
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import fairsmooth
 from fairsmooth import _atomic
+from fairsmooth.data.conversion import ColumnType, arrow_kind
+from fairsmooth.data.files.parquet import Parquet
 from fairsmooth.data.files.part_file import parts_of
+from fairsmooth.data.files.stored import StoredTable
 from fairsmooth.exceptions import InputError
 
 # Its name keeps it out of the table that the parts are.
@@ -18,13 +21,17 @@ NAME = "_fairsmooth.json"
 
 @dataclass(frozen=True)
 class PartJob:
-    """One part to work on, by paths that every worker can reach."""
+    """One part to work on, by paths that every worker can reach.
+
+    ``kinds`` are those of columns stored as texts, over the whole table.
+    """
 
     model: str
     folder: str
     source: str
     target: str
     options: Mapping[str, Any]
+    kinds: Mapping[str, ColumnType]
 
 
 @dataclass(frozen=True)
@@ -40,9 +47,16 @@ class PartFolder:
 
     @classmethod
     def of(
-        cls, folder: Path, *, what: str, model: Path, table: Path, options: Mapping[str, Any]
+        cls,
+        folder: Path,
+        *,
+        what: str,
+        model: Path,
+        table: Path,
+        options: Mapping[str, Any],
+        text: Collection[str] = (),
     ) -> "PartFolder":
-        """Open the folder of a run, or make it."""
+        """Open the folder of a run, or make it; columns of ``text`` are known to be so."""
         sources = parts_of(table)
         facts = {
             "what": what,
@@ -52,8 +66,10 @@ class PartFolder:
             "parts": {name: _state(file) for name, file in sources.items()},
         }
         _claim(_atomic.ensure_folder(folder), facts)
+        there = all((folder / name).exists() for name in sources)
+        kinds = {} if there else text_kinds(table, text)
         jobs = tuple(
-            PartJob(_text(model), _text(table), _text(file), _text(folder / name), options)
+            PartJob(_text(model), _text(table), _text(file), _text(folder / name), options, kinds)
             for name, file in sources.items()
         )
         return cls(folder, jobs)
@@ -67,6 +83,18 @@ class PartFolder:
     def targets(self) -> list[Path]:
         """All parts, in the order of the table."""
         return [Path(job.target) for job in self.jobs]
+
+
+def text_kinds(table: Path, text: Collection[str]) -> dict[str, ColumnType]:
+    """Return what the columns of a folder are that are stored as texts, decided over all parts.
+
+    A part whose texts all look like numbers is then read as the others. What is stored as
+    something else has one type in all parts.
+    """
+    stored = StoredTable.at(table, text=text)
+    schema = Parquet(table).dataset.schema
+    types = zip(stored.columns, schema.types, strict=True)
+    return {name: stored.kind(name) for name, kind in types if arrow_kind(kind) == "text"}
 
 
 def _text(path: Path) -> str:

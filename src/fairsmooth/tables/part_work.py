@@ -107,7 +107,7 @@ def _nothing() -> ScoredPart:
 
 def _chunks(job: PartJob, model: TableModel) -> Iterator[pd.DataFrame]:
     source = PartFile(Path(job.source), folder=Path(job.folder))
-    table = StoredTable(source, model.text_columns)
+    table = StoredTable(source, model.text_columns, dict(job.kinds))
     if not len(table):
         yield table.frame(table.columns)
     yield from table.chunks(rows=rows_at_once(len(model.classifier.groups_)))

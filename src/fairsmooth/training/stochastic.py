@@ -12,11 +12,11 @@ from torch import Tensor
 from fairsmooth._random import seed_from, torch_generator
 from fairsmooth.core.ranks import ALONE, Ranks
 from fairsmooth.training.annealing import stage_of_epoch
-from fairsmooth.training.batching import draw_rows
 from fairsmooth.training.convergence import Solution, require_finite, still_falling
 from fairsmooth.training.epochs import Epochs
 from fairsmooth.training.history import Report, as_step
 from fairsmooth.training.problem import Problem, Terms
+from fairsmooth.training.row_blocks import drawn_rows
 from fairsmooth.training.shared_batches import SharedBatches
 from fairsmooth.training.steps import STEPS
 
@@ -137,10 +137,7 @@ def _epoch(sizes: Sequence[int], schedule: Schedule, epoch: int) -> list[list[Te
     generator = torch_generator(schedule.seed, "epoch", epoch)
     steps = schedule.steps(sum(sizes))
     size = schedule.rows_of_each(len(sizes))
-    drawn = [
-        draw_rows(torch.arange(n_rows), steps * size, generator=generator).split(size)
-        for n_rows in sizes
-    ]
+    drawn = [drawn_rows(n_rows, steps * size, generator=generator).split(size) for n_rows in sizes]
     return [list(rows) for rows in zip(*drawn, strict=True)]
 
 

@@ -48,6 +48,22 @@ def test_parts_have_the_scores_of_the_whole(folder, tmp_path, capsys):
     assert parts["reason"].notna().sum() == 1
 
 
+def test_a_part_of_numbers_is_read_as_the_others(folder, tmp_path):
+    (tmp_path / "t").mkdir()
+    # In the first part the notes look like numbers, in the second like anything.
+    for name, seed, notes in (("a", 1, ["1", "2"]), ("b", 2, ["07", "x"])):
+        rows = people(40, seed).assign(note=notes * 20)
+        rows.to_parquet(tmp_path / "t" / f"{name}.parquet", index=False)
+    words = ["predict", folder / "model.safetensors", tmp_path / "t", "--keep", "note", "-o"]
+    assert run(*words, tmp_path / "parts") == 0
+    assert run(*words, tmp_path / "whole.parquet") == 0
+    parts = [pd.read_parquet(tmp_path / "parts" / f"{name}.parquet") for name in "ab"]
+    whole = pd.read_parquet(tmp_path / "whole.parquet")
+    joined = pd.concat(parts, ignore_index=True)
+    assert parts[0]["note"].dtype == parts[1]["note"].dtype == whole["note"].dtype
+    assert joined["note"].tolist() == whole["note"].tolist()
+
+
 def test_what_is_there_is_not_made_again(folder, tmp_path, capsys):
     words = ["predict", folder / "model.safetensors", folder / "table", "-o", tmp_path / "out"]
     assert run(*words) == 0
