@@ -32,7 +32,7 @@ _NARROW = 0.5
 _MOST_TILT = 12.0
 # What single precision adds, proven in docs/smoothing.md for points within so many of the
 # narrowest law's standard deviations and at most so many; moments may grow by e to the last.
-_SINGLE, _NEAR, _FEW_POINTS, _MOST_GROWTH = 2e-5, 32.0, 64, 3.0
+_SINGLE, _NEAR, _FEW_POINTS, _MOST_GROWTH = 2e-5, 32.0, 48, 3.0
 # How far from 0 laws of SiLU units may reach.
 _WIDEST = 300.0
 # Elements (unit, row, point) worked on at once.
