@@ -1,7 +1,7 @@
 """Smooth scores per second, one thread: linear models beside LogisticRegression, hidden layers.
 
 Linear: `predict_proba` of 100,000 rows and 40 columns, both sides checked and timed alike, in
-turns; the ratio is of the fastest runs. Hidden layers: 4,096 rows, 100 inputs and 64 units, with
+turns and in processor seconds; the ratio is of the fastest runs. Hidden layers: 4,096 rows, 100 inputs and 64 units, with
 the largest error claimed, as a multiple of the rows per second of 100,000 weight draws of the
 same network (`smoothing.py`), for which 1,000 rows and 250 draws are timed. With ``--against
 FOLDER``, the sources of another version, also as a multiple of that version, in processor
@@ -62,9 +62,9 @@ def in_turns(ours: object, theirs: object, rows: np.ndarray, repeats: int) -> tu
     least = [float("inf"), float("inf")]
     for _ in range(repeats):
         for side, model in enumerate((ours, theirs)):
-            start = time.perf_counter()
+            start = time.process_time()
             model.predict_proba(rows)  # type: ignore[attr-defined]
-            least[side] = min(least[side], time.perf_counter() - start)
+            least[side] = min(least[side], time.process_time() - start)
     return least[0], least[1]
 
 

@@ -110,6 +110,23 @@ def test_three_ranks_give_the_model_of_one_process(folder, alone, tmp_path):
     assert_same_audit(printed, alone, (*RATES, "measured_gap", "tying_cost"))
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_minibatches_of_two_ranks_are_those_of_one_process(folder, tmp_path):
+    # A hidden layer is trained by Adam; both draw the same batches and the same noise.
+    words = [*ROLES, "--hidden", "3", "--max-iter", "3", "-o"]
+    assert main(["train", str(folder / "all.parquet"), *words, str(tmp_path / "one")]) == 0
+    forked(tmp_path / "run", 2, folder / "all.parquet", *words, tmp_path / "two")
+    one, two = TableModel.load(tmp_path / "one"), TableModel.load(tmp_path / "two")
+    assert tuple(one.classifier.hidden_layer_sizes) == (3,)
+    assert two.encoder.to_dict() == one.encoder.to_dict()
+    for name in ("group_parameters_", "free_group_parameters_"):
+        differ = np.abs(getattr(two.classifier, name) - getattr(one.classifier, name))
+        # Adam divides by the size of a gradient: of a level that hardly a row has, where it is
+        # rounding alone, steps of about its epsilon's share differ.
+        assert (differ <= 1e-6).mean() >= 0.95
+        assert differ.max() <= 5e-5
+
+
 def test_groups_that_stay_apart_give_the_model_of_pooled_rows(folder, alone, tmp_path):
     own, output = folder / "site{rank}.parquet", tmp_path / "m{rank}.safetensors"
     printed, said = forked(tmp_path / "run", 3, own, "--apart", *ROLES, "-o", output, "--json")
