@@ -1,11 +1,11 @@
 """Smooth scores per second, one thread: linear models beside LogisticRegression, hidden layers.
 
 Linear: `predict_proba` of 100,000 rows and 40 columns, both sides checked and timed alike, in
-turns and in processor seconds; the ratio is of the fastest runs. Hidden layers: 4,096 rows, 100 inputs and 64 units, with
-the largest error claimed, as a multiple of the rows per second of 100,000 weight draws of the
-same network (`smoothing.py`), for which 1,000 rows and 250 draws are timed. With ``--against
-FOLDER``, the sources of another version, also as a multiple of that version, in processor
-seconds of the least of several runs in turns.
+turns and in processor seconds; the ratio is of the fastest runs. Hidden layers: 4,096 rows, 100
+inputs and 64 units, with the largest error claimed, as a multiple of the rows per second of 100,000
+weight draws of the same network (`smoothing.py`), for which 1,000 rows and 250 draws are timed.
+With ``--against FOLDER``, the sources of another version, also as a multiple of that version, in
+processor seconds of the least of several runs in turns.
 """
 
 import time
