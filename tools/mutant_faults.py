@@ -283,8 +283,8 @@ FAULTS = (
     Fault(
         "binomial-one-trial-less",
         INTERVALS,
-        "np.maximum(hits, 0.5), n - hits + 1.0)",
-        "np.maximum(hits, 0.5), n - hits + 0.9)",
+        "np.maximum(hits, 0.5), n - hits + 1.0, error)",
+        "np.maximum(hits, 0.5), n - hits + 0.9, error)",
         OF_INTERVALS,
     ),
     Fault(

@@ -159,7 +159,7 @@ def test_both_take_part_in_the_papers_tables(commands):
     assert set(rows["encoding"]) == {"binned"}
     assert set(rows["method"]) == {"strong_penalty", "fairsmooth"}
     page = (folder / "index.md").read_text()
-    assert "### Loans, branch" in page
+    assert "### Table 1: Loans by branch, tuned" in page
     assert "| Strong penalty |" in page
 
 

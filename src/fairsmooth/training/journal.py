@@ -111,7 +111,8 @@ class Journal:
     def keep(self, question: str, answer: Arrays) -> None:
         """Write the next entry."""
         about = {"run": self.run, "question": question}
-        stored = {name: np.ascontiguousarray(array) for name, array in answer.items()}
+        # Not by ascontiguousarray, which makes a list of a single number.
+        stored = {name: np.asarray(array, order="C") for name, array in answer.items()}
         write_bytes(self.folder / _ENTRY.format(self._next), save(stored, about))
         self._next += 1
 

@@ -54,6 +54,14 @@ def test_the_last_of_several_states_is_taken_up(tmp_path):
     np.testing.assert_array_equal(journal.latest("y")["a"], [5.0, 6.0])
 
 
+def test_a_single_number_comes_back_as_one(tmp_path):
+    journal = begun(tmp_path / "j")
+    journal.keep("x", {"a": np.asarray(3.0), "b": np.ones((2, 3)).T})
+    found = again(tmp_path / "j").latest("x")
+    assert found["a"].shape == ()
+    np.testing.assert_array_equal(found["b"], np.ones((3, 2)))
+
+
 def test_questions_are_told_apart_to_the_last_bit():
     array = np.array([1.0, 2.0])
     assert question_of("a", array) == question_of("a", array.copy())
