@@ -105,6 +105,19 @@ def scores() -> str:
     return table(["layer", "rows/s before", "rows/s", "times", "largest claimed error"], lines)
 
 
+def deep_scores() -> str:
+    """Return rows per second of a deep network at equal width, beside other versions."""
+    lines = [
+        [row["against"].replace("-", " "), f"{row['sigma']:g}", f"{row['mean width']:.4f}",
+         f"{row['draws']:,}", f"{row['rows/s before']:,.0f}", f"{row['rows/s']:,.0f}",
+         f"{row['times, equal width']:.1f}", f"{row['times, no interval']:.1f}"]
+        for row in results("deep_scores")["rows"]
+    ]  # fmt: skip
+    header = ["against", "σ", "mean width", "draws", "rows/s before", "rows/s", "times",
+              "times, no interval"]  # fmt: skip
+    return table(header, lines)
+
+
 BLOCKS: Blocks = {
     "speed": speed,
     "scale-commands": scale_commands,
@@ -112,4 +125,5 @@ BLOCKS: Blocks = {
     "scale-goals": scale_goals,
     "smoothing-errors": smoothing_errors,
     "scores": scores,
+    "deep-scores": deep_scores,
 }

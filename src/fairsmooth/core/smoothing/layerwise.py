@@ -15,11 +15,14 @@ from torch.quasirandom import SobolEngine
 
 from fairsmooth._random import seed_from, torch_generator
 from fairsmooth.core.architecture import ACTIVATIONS, Network
+from fairsmooth.core.smoothing.deep_scores import DeepScores
 from fairsmooth.core.smoothing.linear import input_scale, smooth_link
 from fairsmooth.core.smoothing.mixtures import COARSE
 
-# Elements (draw, row, unit) worked on at once.
+# Elements (draw, row, unit) worked on at once where gradients are wanted.
 _TILE = 1 << 18
+# Draws whose scores of all rows are held at once.
+_DRAWS = 256
 
 
 def smooth_layerwise(
@@ -62,12 +65,22 @@ def smooth_layerwise(
     torch.Size([5])
     """
     noise = sobol_noise(network, n_draws, seed).to(X)
+    if _plain(parameters, X):
+        scores = DeepScores(network, parameters, X, sigma=sigma, link=link)
+        totals = [scores(part).sum(0, dtype=torch.float64) for part in noise.split(_DRAWS)]
+        return (torch.stack(totals).sum(0) / n_draws).to(X)
     size = _tile_draws(network, X)
     totals = [
-        scores_given_noise(network, parameters, X, noise[start : start + size], sigma, link).sum(0)
-        for start in range(0, n_draws, size)
+        scores_given_noise(network, parameters, X, part, sigma, link).sum(0)
+        for part in noise.split(size)
     ]
     return torch.stack(totals).sum(0) / n_draws
+
+
+def _plain(parameters: Tensor, X: Tensor) -> bool:
+    """Tell whether one model scores rows and nobody asks for gradients."""
+    wanted = torch.is_grad_enabled() and (parameters.requires_grad or X.requires_grad)
+    return parameters.ndim == 1 and X.ndim == 2 and not wanted
 
 
 def sobol_noise(network: Network, n_draws: int, seed: int) -> Tensor:
@@ -94,12 +107,11 @@ def antithetic_scores(
     intervals need; pair ``i`` depends only on ``seed`` and ``i``.
     """
     n_units = sum(network.hidden_layer_sizes)
-    size = max(1, _tile_draws(network, X) // 2)
-    for indices in (pairs[start : start + size] for start in range(0, len(pairs), size)):
+    given = DeepScores(network, parameters, X, sigma=sigma, link=link)
+    for start in range(0, len(pairs), _DRAWS):
+        indices = pairs[start : start + _DRAWS]
         noise = torch.stack([_normal(n_units, X, seed, index) for index in indices])
-        both = torch.cat([noise, -noise])
-        scores = scores_given_noise(network, parameters, X, both, sigma, link)
-        yield 0.5 * (scores[: len(noise)] + scores[len(noise) :])
+        yield given(noise).add_(given(-noise)).mul_(0.5)
 
 
 def _normal(n_units: int, like: Tensor, seed: int, index: int) -> Tensor:

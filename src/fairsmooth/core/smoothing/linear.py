@@ -22,6 +22,8 @@ from fairsmooth.core.smoothing.mixtures import FINE, Rule, ranges
 LINKS = ("logistic", "probit", "step")
 # Rows larger than this have the score of their direction.
 _HUGE = 1e100
+# The same for standard deviations of logits in float32, whose squares must not overflow.
+_WIDE = 1e12
 
 
 def normal_cdf(x: Tensor) -> Tensor:
@@ -50,6 +52,8 @@ def smooth_link(
     normals stand for the logistic. Every row has the rule of its own scale, so that its score
     does not depend on others.
     """
+    if scale.dtype != torch.float64:
+        mean, scale = _within_range(mean, scale)
     if link == "probit":
         return normal_cdf(mean / (1.0 + scale.square()).sqrt())
     if link == "step":
@@ -61,9 +65,18 @@ def smooth_link(
         return torch.sigmoid(mean)
     least, most = (float(end) for end in scale.detach().aminmax())
     used = ranges(rules, least, most)
-    if len(used) == 1:
-        return _mixture(mean, scale, used[0][0])
+    # The first rule serves every scale, and what is no number stays none.
+    if len(used) < 2:
+        return _mixture(mean, scale, used[0][0] if used else rules[0])
     return _by_scale(mean.reshape(-1), scale.reshape(-1), used).reshape(mean.shape)
+
+
+def _within_range(mean: Tensor, scale: Tensor) -> tuple[Tensor, Tensor]:
+    """Bring scales down to where their squares are finite; by then only the ratio counts."""
+    if scale.numel() == 0 or float(scale.detach().max()) <= _WIDE:
+        return mean, scale
+    shrink = (scale / _WIDE).clamp_min(1.0)
+    return mean / shrink, scale / shrink
 
 
 def _by_scale(mean: Tensor, scale: Tensor, used: list[tuple[Rule, float, float]]) -> Tensor:

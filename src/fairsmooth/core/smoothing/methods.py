@@ -87,19 +87,31 @@ def layerwise(task: Task, rows: Tensor) -> Result:
     common: dict[str, Any] = {"sigma": task.sigma, "link": task.link, "seed": task.seed}
     if task.delta is None:
         scores = smooth_layerwise(network, weights, rows, n_draws=task.n_draws, **common)
-        return _without_interval(scores.double())
+        return _without_interval(_known(scores.double(), rows))
     scores, interval = _sample(task, rows, partial(antithetic_scores, network, weights, **common))
-    return scores, widen(interval, _LAYERWISE_ERROR)
+    return _known(scores, rows), widen(interval, _LAYERWISE_ERROR)
 
 
 def _narrow(values: Tensor) -> Tensor:
     narrow = values.float()
     if narrow.isinf().any():
-        raise InputError(
-            "Expected rows and parameters below 3e38 in size for method='layerwise', which "
-            f"computes in float32, got {float(values.abs().max()):.3g}. Scale the columns."
-        )
+        raise _too_large(values)
     return narrow
+
+
+def _known(scores: Tensor, rows: Tensor) -> Tensor:
+    """Return the scores, unless a hidden layer outgrew its numbers."""
+    if not bool(torch.isfinite(scores).all()):
+        raise _too_large(rows)
+    return scores
+
+
+def _too_large(values: Tensor) -> InputError:
+    return InputError(
+        "Expected rows, parameters and hidden layers below 3e38 in size for method='layerwise', "
+        f"which computes in float32, got numbers up to {float(values.abs().max()):.3g}. "
+        "Scale the columns."
+    )
 
 
 def monte_carlo(task: Task, rows: Tensor) -> Result:

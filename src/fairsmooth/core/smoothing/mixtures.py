@@ -76,6 +76,17 @@ def ranges(rules: tuple[Rule, ...], least: float, most: float) -> list[tuple[Rul
     ]
 
 
+def rule_from(rules: tuple[Rule, ...], scale: float) -> Rule:
+    """Return the smallest rule that serves every scale from ``scale`` on, rounded or not.
+
+    Examples
+    --------
+    >>> rule_from(COARSE, 2.0).n_nodes
+    4
+    """
+    return max((rule for rule in rules if rule.scale <= 0.999999 * scale), key=lambda r: r.scale)
+
+
 def logistic_mixture(n_nodes: int) -> tuple[Floats, Floats]:
     """Return widths ``2V`` and weights of normals that serve every scale from 0 on."""
     variances, weights = _gauss_rule(n_nodes, 0.0)

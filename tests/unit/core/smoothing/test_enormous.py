@@ -72,7 +72,9 @@ def test_linear_scores_of_enormous_rows_do_not_overflow(size, link):
 def test_rows_that_a_sampled_method_cannot_hold_are_refused():
     network = Network(1, (2, 2))
     w = np.zeros(network.n_parameters)
-    with pytest.raises(InputError, match=r"Expected rows and parameters below 3e38 .* got 1e\+50"):
+    with pytest.raises(
+        InputError, match=r"Expected rows, parameters .* below 3e38 .* up to 1e\+50"
+    ):
         smooth_probability(network, w, np.array([[1e50]]), sigma=0.5)
 
 
