@@ -35,6 +35,8 @@ def nothing() -> Row:
     """
     before = time.process_time()
     import fairsmooth.cli.training
+    import fairsmooth.core.smoothing.probability
+    import fairsmooth.persistence.pipelines
     import fairsmooth.tables.stored_fitting  # noqa: F401
 
     with suppress(Exception), redirect_stderr(StringIO()):

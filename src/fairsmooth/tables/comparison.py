@@ -17,8 +17,8 @@ from fairsmooth.metrics.own import take
 
 # Gaps of two models on the same rows differ by this much without meaning anything.
 _MARGIN = 0.02
-# Enough rows for a gap to be known far better than that.
-_MOST_ROWS = 100_000
+# Enough rows to learn from for gaps to be known better than that.
+_MOST_ROWS = 50_000
 _PIECE_ROWS = 16_384
 
 
