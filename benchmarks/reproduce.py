@@ -114,12 +114,12 @@ def main() -> None:
         goals.append(at_most("smoke: rows that differ between two runs", different, 0))
     rows: list[Row] = [{"profile": "smoke", "jobs": len(store), "measured_seconds": min(seconds)}]
     past = Store(options.results) if options.results.exists() else Store(tempfile.mkdtemp())
-    known = known_times(profile("laptop"), past, sample=not options.quick)
+    known: dict[Job, float] = {}
     for name in ("laptop", "paper"):
-        total, n_jobs = (
-            predicted(profile(name), known, past),
-            len(jobs_of(EXPERIMENTS, profile(name))),
-        )
+        # What the smaller profile has taught helps with the larger one.
+        known |= known_times(profile(name), past, sample=not options.quick and not known)
+        total = predicted(profile(name), known, past)
+        n_jobs = len(jobs_of(EXPERIMENTS, profile(name), store=past))
         rows.append({"profile": name, "jobs": n_jobs, "predicted_seconds": total})
         if total is not None:
             goals.append(at_most(f"{name}: predicted seconds", total, MOST[name]))
