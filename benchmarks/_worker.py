@@ -12,11 +12,11 @@ from dataclasses import replace
 from typing import Any
 
 
-def start(sources: str) -> "subprocess.Popen[str]":
-    """Start a worker that imports the library from a folder of sources."""
+def start(sources: str, *command: str) -> "subprocess.Popen[str]":
+    """Start a worker, this one or another, that imports the library from a folder of sources."""
     environment = os.environ | {"PYTHONPATH": sources, "OMP_NUM_THREADS": "1"}
     return subprocess.Popen(
-        [sys.executable, __file__],
+        [sys.executable, *(command or (__file__,))],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
@@ -25,7 +25,7 @@ def start(sources: str) -> "subprocess.Popen[str]":
 
 
 def ask(worker: "subprocess.Popen[str]", *question: Any) -> tuple[float, float]:
-    """Return processor seconds and the largest error claimed, for one scoring."""
+    """Return processor seconds of one scoring, and how far off its scores may be."""
     assert worker.stdin is not None
     assert worker.stdout is not None
     worker.stdin.write(json.dumps(question) + "\n")

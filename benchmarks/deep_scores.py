@@ -7,13 +7,13 @@ several runs in turns; intervals hold with 99 % each.
 """
 
 import json
-import os
 import subprocess
 import sys
 import time
 from pathlib import Path
 
 from _report import Goal, Row, arguments, at_least, report
+from _worker import ask, start
 
 import fairsmooth
 
@@ -47,57 +47,29 @@ def answer(sigma: float, n_draws: int, intervals: bool) -> tuple[float, float]:
     return seconds, float((found[1][:, 1] - found[1][:, 0]).mean()) if intervals else 0.0
 
 
-class Version:
-    """A process that imports the library from a folder of sources."""
-
-    def __init__(self, sources: str) -> None:
-        self._process = subprocess.Popen(
-            [sys.executable, __file__, "--worker"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-            env=os.environ | {"PYTHONPATH": sources, "OMP_NUM_THREADS": "1"},
-        )
-
-    def ask(
-        self, sigma: float, n_draws: int = DRAWS, intervals: bool = True
-    ) -> tuple[float, float]:
-        """Return processor seconds and the mean width of intervals, if they are wanted."""
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        self._process.stdin.write(json.dumps((sigma, n_draws, intervals)) + "\n")
-        self._process.stdin.flush()
-        seconds, width = json.loads(self._process.stdout.readline())
-        return float(seconds), float(width)
-
-    def end(self) -> None:
-        """End the process."""
-        self._process.terminate()
-        self._process.wait()
-
-
-def draws_for(version: Version, sigma: float, width: float) -> int:
+def draws_for(worker: "subprocess.Popen[str]", sigma: float, width: float) -> int:
     """Return the fewest draws, in steps, whose intervals are at most so wide on average."""
     low, high = 0, DRAWS // STEP
     while high - low > 1:
         middle = (low + high) // 2
-        wide = version.ask(sigma, middle * STEP)[1] > width
+        wide = ask(worker, sigma, middle * STEP, True)[1] > width
         low, high = (middle, high) if wide else (low, middle)
     return high * STEP
 
 
 def compare(sources: str, repeats: int) -> tuple[list[Row], list[Goal]]:
-    before, after = Version(sources), Version(str(Path(fairsmooth.__file__).parents[1]))
+    here = str(Path(fairsmooth.__file__).parents[1])
+    before, after = (start(each, __file__, "--worker") for each in (sources, here))
     rows, goals = [], []
     for sigma in SIGMAS:
-        width = before.ask(sigma)[1]
+        width = ask(before, sigma, DRAWS, True)[1]
         draws = draws_for(after, sigma, width)
         asked = ((before, DRAWS), (after, draws), (before, DRAWS), (after, DRAWS))
         kinds = (True, True, False, False)
         least = [float("inf")] * 4
         for _ in range(repeats):
-            for place, ((version, n_draws), kind) in enumerate(zip(asked, kinds, strict=True)):
-                least[place] = min(least[place], version.ask(sigma, n_draws, kind)[0])
+            for place, ((worker, n_draws), kind) in enumerate(zip(asked, kinds, strict=True)):
+                least[place] = min(least[place], ask(worker, sigma, n_draws, kind)[0])
         row = {
             "against": Path(sources).parent.name,
             "sigma": sigma,
@@ -112,8 +84,8 @@ def compare(sources: str, repeats: int) -> tuple[list[Row], list[Goal]]:
         rows.append(row)
         name = f"times {row['against']}, (64, 32), sigma={sigma:g}, equal width"
         goals.append(at_least(name, row["times, equal width"], 3.0))
-    before.end()
-    after.end()
+    before.terminate()
+    after.terminate()
     return rows, goals
 
 
