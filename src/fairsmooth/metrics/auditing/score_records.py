@@ -1,6 +1,7 @@
 """Records of how well scores rank and how well they are calibrated, group by group."""
 
 from collections.abc import Iterator
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -40,10 +41,10 @@ def score_records(scored: ScoredRows, *, confidence: float) -> Iterator[Record]:
         # they were scored with and on whatever machine.
         ranking = np.round(ranking, 12)
     tail = (1.0 - confidence) / 2.0
-    masks = [scored.groups.codes == code for code in range(len(scored.groups.labels))]
-    for group, rows in zip(
-        (*scored.groups.labels, None), (*masks, np.ones(scored.n_rows, dtype=bool)), strict=True
-    ):
+    # A mask at a time: of many groups and rows, all of them would be most of an audit's memory.
+    masks = (scored.groups.codes == code for code in range(len(scored.groups.labels)))
+    everyone = np.ones(scored.n_rows, dtype=bool)
+    for group, rows in zip((*scored.groups.labels, None), chain(masks, (everyone,)), strict=True):
         yield _auc(group, ranking[rows], scored.y[rows], error=tail)
         if scored.scores is not None:
             yield from _calibration(group, scored.scores[rows], scored.y[rows], error=tail)
