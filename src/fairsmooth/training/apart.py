@@ -2,7 +2,9 @@ r"""Many small problems at once: every group's own loss, without the tie.
 
 With ``alpha = 0`` the objective falls apart into one problem per group. A solver for the sum
 moves at the pace of the slowest group; here every group takes quasi-Newton steps of its own
-length, from second derivatives of its own, and one pass over the rows serves all groups.
+length, and one pass over the rows serves all groups. Steps are taken in coordinates in which
+second derivatives at the start are near 1: :math:`W = W_0 + L^{-\top} v`, with
+:math:`L L^\top` those derivatives, so that the gradient in ``v`` is :math:`L^{-1} g`.
 """
 
 from collections import deque
@@ -17,7 +19,7 @@ from fairsmooth.training.convergence import Solution, require_finite
 # Objective and gradient of every group, (K,) and (K, m), at parameters (K, m).
 Evaluate = Callable[[Tensor], tuple[Tensor, Tensor]]
 
-_MEMORY = 10
+_MEMORY = 6
 # A step must bring this share of what the slope promises; the values have rounding errors.
 _ENOUGH, _ROUNDING = 1e-4, 1e-14
 # A step is cut to between these shares of itself, and given up when it is nothing.
@@ -27,9 +29,9 @@ _RESOLVED = 1e-7
 
 @dataclass
 class _State:
-    """Where each group is, and the step that it tries next."""
+    """Where each group is, by how far it moved from its start, and the step that it tries next."""
 
-    point: Tensor
+    moved: Tensor
     value: Tensor
     gradient: Tensor
     direction: Tensor
@@ -60,37 +62,43 @@ def solve_apart(
     -------
     Solution
     """
-    state = _State(start, *evaluate(start), torch.zeros_like(start), start.new_ones(len(start)))
+
+    def rescaled(moved: Tensor) -> tuple[Tensor, Tensor]:
+        value, gradient = evaluate(start + _solved(moved, factors, transposed=True))
+        return value, _solved(gradient, factors)
+
+    nowhere = torch.zeros_like(start)
+    state = _State(nowhere, *rescaled(nowhere), nowhere, start.new_ones(len(start)))
     pairs: deque[tuple[Tensor, Tensor, Tensor]] = deque(maxlen=_MEMORY)
-    state.direction = _towards_minimum(state.gradient, pairs, factors)
-    open_groups = _open(state, factors, tol)
+    state.direction = _towards_minimum(state.gradient, pairs)
+    open_groups = _open(state, tol)
     steps = 0
     while open_groups.any() and steps < max_iter:
         steps += 1
-        moved = (state.length * open_groups).unsqueeze(-1) * state.direction
-        value, gradient = evaluate(state.point + moved)
+        step = (state.length * open_groups).unsqueeze(-1) * state.direction
+        value, gradient = rescaled(state.moved + step)
         require_finite(value.sum(), gradient, where=f"in iteration {steps}")
-        accepted = _accept(state, moved, value, gradient, open_groups, pairs)
-        fresh = _towards_minimum(state.gradient, pairs, factors)
+        accepted = _accept(state, step, value, gradient, open_groups, pairs)
+        fresh = _towards_minimum(state.gradient, pairs)
         state.direction = torch.where(accepted.unsqueeze(-1), fresh, state.direction)
-        open_groups = _open(state, factors, tol)
-    largest = float(_rescaled(state.gradient, factors).abs().amax())
+        open_groups = _open(state, tol)
+    largest = float(state.gradient.abs().amax())
     unmet = None
     if largest > max(tol, _RESOLVED):
         unmet = f"after {steps} iterations the largest entry of the gradient is {largest:.2g}"
-    return Solution(state.point, steps, unmet)
+    return Solution(start + _solved(state.moved, factors, transposed=True), steps, unmet)
 
 
 def _accept(
     state: _State,
-    moved: Tensor,
+    step: Tensor,
     value: Tensor,
     gradient: Tensor,
     tried: Tensor,
     pairs: deque[tuple[Tensor, Tensor, Tensor]],
 ) -> Tensor:
     """Move the groups whose step fell far enough, shorten the step of the others."""
-    promised = (moved * state.gradient).sum(-1)
+    promised = (step * state.gradient).sum(-1)
     slack = _ROUNDING * (1.0 + state.value.abs())
     accepted = tried & (value <= state.value + _ENOUGH * promised + slack)
     # The least value of the parabola through what is known along the step.
@@ -99,38 +107,39 @@ def _accept(
     state.length = torch.where(accepted, 1.0, torch.where(tried, state.length * cut, state.length))
     mask = accepted.unsqueeze(-1)
     change = torch.where(mask, gradient - state.gradient, 0.0)
-    step = torch.where(mask, moved, 0.0)
+    step = torch.where(mask, step, 0.0)
     product = (step * change).sum(-1)
     # A group that did not move, or in which the gradient did not turn, learns nothing.
     inverse = torch.where(product > 0.0, 1.0 / product.clamp_min(1e-300), 0.0)
     pairs.append((step, change, inverse))
-    state.point = torch.where(mask, state.point + moved, state.point)
+    state.moved = state.moved + step
     state.value = torch.where(accepted, value, state.value)
     state.gradient = torch.where(mask, gradient, state.gradient)
     return accepted
 
 
-def _open(state: _State, factors: Tensor, tol: float) -> Tensor:
-    rest = _rescaled(state.gradient, factors).abs().amax(-1)
-    return (rest > tol) & (state.length > _NOTHING)
+def _open(state: _State, tol: float) -> Tensor:
+    return (state.gradient.abs().amax(-1) > tol) & (state.length > _NOTHING)
 
 
-def _towards_minimum(
-    gradient: Tensor, pairs: deque[tuple[Tensor, Tensor, Tensor]], factors: Tensor
-) -> Tensor:
+def _towards_minimum(gradient: Tensor, pairs: deque[tuple[Tensor, Tensor, Tensor]]) -> Tensor:
     """Return L-BFGS directions of all groups, by the two-loop recursion."""
     rest, shares = gradient.clone(), []
     for step, change, inverse in reversed(pairs):
         share = inverse * (step * rest).sum(-1)
         rest -= share.unsqueeze(-1) * change
         shares.append(share)
-    rest = _rescaled(_rescaled(rest, factors), factors, transposed=True)
+    if pairs:
+        # As long as the last step says: a group's own loss may bend far less than its factor.
+        _, change, inverse = pairs[-1]
+        bend = inverse * change.square().sum(-1)
+        rest /= torch.where(bend > 0.0, bend, 1.0).unsqueeze(-1)
     for (step, change, inverse), share in zip(pairs, reversed(shares), strict=True):
         rest += (share - inverse * (change * rest).sum(-1)).unsqueeze(-1) * step
     return -rest
 
 
-def _rescaled(rows: Tensor, factors: Tensor, *, transposed: bool = False) -> Tensor:
+def _solved(rows: Tensor, factors: Tensor, *, transposed: bool = False) -> Tensor:
     """Return ``L⁻¹ g`` of every row, or ``L⁻ᵀ g``."""
     if factors.ndim == 1:
         return rows / factors

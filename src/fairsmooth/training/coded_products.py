@@ -16,16 +16,16 @@ from fairsmooth.core.rows import CodedRows, Rows
 from fairsmooth.core.rows.packing import NO_FEATURE
 from fairsmooth.core.rows.rows import Index
 
-# Measured: fewer rows of a group are spelt out and multiplied in less time than pairs of levels
+# Measured: fewer rows to a sum are spelt out and multiplied in less time than pairs of levels
 # are gone over, and so are rows of few features to a column.
 _LEAST_ROWS, _LEAST_FEATURES = 2048, 5
 
 
-def pays(rows: Rows, sizes: Index) -> bool:
-    """Tell whether these sums are faster by levels, for groups of these sizes."""
+def pays(rows: Rows, n_sums: int) -> bool:
+    """Tell whether these sums are faster by levels, where rows are shared out among ``n_sums``."""
     if not isinstance(rows, CodedRows) or len(rows.number_features):
         return False
-    many = len(rows) >= _LEAST_ROWS * np.count_nonzero(sizes)
+    many = len(rows) >= _LEAST_ROWS * n_sums
     return bool(many and rows.shape[1] >= _LEAST_FEATURES * rows.codes.shape[1])
 
 

@@ -23,9 +23,8 @@ from fairsmooth.core.smoothing.linear import (
     input_scale,
     normal_cdf,
 )
-from fairsmooth.core.smoothing.mixtures import logistic_mixture
 from fairsmooth.core.smoothing.sampled import weight_pair_scores
-from fairsmooth.training.margins import TRAINING_NODES
+from fairsmooth.training.spreads import logistic_normals
 
 # Exact scores of a hidden layer have an absolute error below this.
 _EXACT_ERROR = 1e-6
@@ -75,11 +74,7 @@ class LinearLikelihood(Likelihood):
         variance = input_scale(X, self.sigma).square()
         if self.link == "probit":
             return LinearRows(X, (1.0 + variance).rsqrt(), X.new_ones(1))
-        widths, weights = logistic_mixture(TRAINING_NODES)
-        spread = variance.unsqueeze(-1) + torch.as_tensor(widths**2, dtype=X.dtype, device=X.device)
-        return LinearRows(
-            X, spread.rsqrt(), torch.as_tensor(weights, dtype=X.dtype, device=X.device)
-        )
+        return LinearRows(X, *logistic_normals(variance))
 
     def scores(self, parameters: Tensor, rows: LinearRows, seed: int) -> Tensor:
         """Return exact scores."""
@@ -112,8 +107,8 @@ class _MixtureOfNormals(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, mean: Tensor, inverse_spread: Tensor, shares: Tensor) -> Tensor:
         z = mean.unsqueeze(-1) * inverse_spread
-        value = normal_cdf(z) @ shares
-        slope = (z.square_().mul_(-0.5).exp_() * inverse_spread) @ shares
+        value = (normal_cdf(z) * shares).sum(-1)
+        slope = (z.square_().mul_(-0.5).exp_() * inverse_spread * shares).sum(-1)
         ctx.save_for_backward(slope / math.sqrt(2.0 * math.pi))
         return value
 

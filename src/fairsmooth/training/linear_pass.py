@@ -4,6 +4,7 @@ Everything that training needs of rows is such a sum, so a pass may go over piec
 over parts that several processes hold, or over groups that never meet, and add what it got.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -18,6 +19,7 @@ from fairsmooth.training.coded_products import pays, weighted_products
 from fairsmooth.training.grouped import GroupedRows
 from fairsmooth.training.margins import MarginLoss
 from fairsmooth.training.parity import parity_penalty
+from fairsmooth.training.pieces import Piece, kept_pieces, pieces
 from fairsmooth.training.problem import Problem
 from fairsmooth.training.row_sums import Contribution, RowSums
 
@@ -47,20 +49,26 @@ class LinearPass(RowSums):
         """What no iteration changes."""
         return MarginLoss.of(self.data.rows.squared_norms(), sigma=self.sigma, link=self.link)
 
+    @cached_property
+    def _kept(self) -> Sequence[Piece] | None:
+        """Pieces that every pass goes over again, if they are small."""
+        return kept_pieces(self.data.rows, self.data.groups)
+
     def contribution(self, parameters: Floats) -> Contribution:
         """Go over all rows once with parameters ``(K, m)``, each row with its group's."""
         data = self.data
         table = data.rows.table(parameters)
         sums, losses = np.zeros_like(table), np.zeros(data.n_groups)
-        for start, stop, block in data.rows.blocks(data.groups):
+        for piece in self._kept or pieces(data.rows, data.groups):
+            start, stop = piece.start, piece.stop
             sign = data.labels[start:stop] * 2.0 - 1.0
-            margins = torch.from_numpy(block.logits(table) * sign)
+            margins = torch.from_numpy(piece.logits(table) * sign)
             loss, slope = (part.numpy() for part in self.loss.loss_and_slope(margins, start, stop))
             if data.weights is not None:
                 loss, slope = loss * data.weights[start:stop], slope * data.weights[start:stop]
             of = data.groups[start:stop]
             losses += np.bincount(of, weights=loss, minlength=data.n_groups)
-            block.add_sums(slope * sign, sums)
+            piece.add_sums(slope * sign, sums)
         return Contribution(losses, data.rows.gradient(sums), data.own_totals)
 
     def parity(self, problem: Problem, overall: Floats) -> tuple[Tensor, Tensor]:
@@ -105,7 +113,8 @@ class LinearPass(RowSums):
 
     def _curvatures(self, parameters: Floats | None) -> Floats:
         sample = LinearPass(self.data.sample(CURVATURE_ROWS), self.sigma, self.link)
-        if pays(sample.data.rows, sample.data.sizes):
+        n_sums = 1 if parameters is None else int(np.count_nonzero(sample.data.sizes))
+        if pays(sample.data.rows, n_sums):
             return sample._coded_curvatures(parameters)
         data, width = sample.data, self.n_parameters
         total = np.zeros((1 if parameters is None else data.n_groups, width, width))
@@ -134,8 +143,8 @@ class LinearPass(RowSums):
         margins = np.zeros(n_rows)
         if parameters is not None:
             table = data.rows.table(parameters)
-            for start, stop, block in data.rows.blocks(data.groups):
-                margins[start:stop] = block.logits(table)
+            for piece in pieces(data.rows, data.groups):
+                margins[piece.start : piece.stop] = piece.logits(table)
             margins *= data.labels * 2.0 - 1.0
         bend = self.row_weights(0, n_rows)
         bend *= self.loss.bend(torch.from_numpy(margins), 0, n_rows).numpy()

@@ -100,38 +100,6 @@ def test_slope_and_bend_are_derivatives_of_the_loss(link, sigma, lengths):
     )
 
 
-def test_many_different_lengths_are_kept_row_by_row():
-    lengths = np.linspace(0.0, 9.0, 1000)
-    loss = MarginLoss.of(lengths, sigma=0.5, link="logistic")
-    few = MarginLoss.of(lengths[:3], sigma=0.5, link="logistic")
-    assert loss.spreads.places is None
-    assert few.spreads.places is not None
-    margins = torch.tensor([-1.0, 0.5, 2.0], dtype=torch.float64)
-    for ours, theirs in zip(
-        loss.loss_and_slope(margins, 0, 3), few.loss_and_slope(margins, 0, 3), strict=True
-    ):
-        torch.testing.assert_close(ours, theirs, rtol=1e-14, atol=0)
-
-
-@pytest.mark.parametrize("count", [1, 5, 256, 257])
-def test_few_lengths_are_found_in_pieces(count, monkeypatch):
-    monkeypatch.setattr("fairsmooth.training.margins._PIECE", 7)
-    # New lengths turn up until the last piece.
-    lengths = np.concatenate([np.arange(count).repeat(2), np.arange(count)[::-1]]) * 0.3
-    spreads = MarginLoss.of(lengths, sigma=1.0, link="logistic").spreads
-    if count > 256:
-        np.testing.assert_array_equal(spreads.variances, lengths + 1.0)
-        return
-    values, places = np.unique(lengths + 1.0, return_inverse=True)
-    assert spreads.inverse.shape == (8, count)
-    if count == 1:
-        assert spreads.places is None
-        return
-    np.testing.assert_array_equal(spreads.places, places)
-    own = 1.0 / np.sqrt(values + spreads.widths[:, None] ** 2)
-    np.testing.assert_array_equal(spreads.inverse, own)
-
-
 def test_a_margin_beyond_all_numbers_has_a_finite_loss():
     loss = MarginLoss.of(np.zeros(1), sigma=0.1, link="logistic")
     value, slope = loss.loss_and_slope(torch.tensor([-1e4], dtype=torch.float64), 0, 1)
