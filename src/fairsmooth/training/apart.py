@@ -127,7 +127,7 @@ def _towards_minimum(gradient: Tensor, pairs: deque[tuple[Tensor, Tensor, Tensor
     rest, shares = gradient.clone(), []
     for step, change, inverse in reversed(pairs):
         share = inverse * (step * rest).sum(-1)
-        rest -= share.unsqueeze(-1) * change
+        rest.addcmul_(share.unsqueeze(-1), change, value=-1.0)
         shares.append(share)
     if pairs:
         # As long as the last step says: a group's own loss may bend far less than its factor.
@@ -135,7 +135,7 @@ def _towards_minimum(gradient: Tensor, pairs: deque[tuple[Tensor, Tensor, Tensor
         bend = inverse * change.square().sum(-1)
         rest /= torch.where(bend > 0.0, bend, 1.0).unsqueeze(-1)
     for (step, change, inverse), share in zip(pairs, reversed(shares), strict=True):
-        rest += (share - inverse * (change * rest).sum(-1)).unsqueeze(-1) * step
+        rest.addcmul_((share - inverse * (change * rest).sum(-1)).unsqueeze(-1), step)
     return -rest
 
 

@@ -17,6 +17,7 @@ from fairsmooth.core.smoothing.linear import normal_cdf
 from fairsmooth.training.spreads import Spreads
 
 _ROOT_2PI = math.sqrt(2.0 * math.pi)
+_SMALL = 0.01
 
 # What is computed of margins, for inverse standard deviations and shares of the normals.
 _Work = Callable[[Tensor, Tensor, Tensor], tuple[Tensor, ...]]
@@ -92,7 +93,11 @@ class MarginLoss:
 def _mixture(mean: Tensor, inverse: Tensor, shares: Tensor) -> tuple[Tensor, Tensor]:
     """Return a mixture of normal distribution functions and its slope."""
     z = mean * inverse
-    score = (0.5 * shares) @ torch.special.erfc(z * -math.sqrt(0.5))
+    score = (0.5 * shares) @ torch.erf(z * math.sqrt(0.5)) + 0.5
+    # The error function is much the faster one, and has no digits for small scores.
+    small = torch.nonzero(score < _SMALL).squeeze(1)
+    if len(small):
+        score[small] = (0.5 * shares) @ torch.special.erfc(z[:, small] * -math.sqrt(0.5))
     density = z.square_().mul_(-0.5).exp_()
     if inverse.shape[1] == 1:
         return score, (shares / _ROOT_2PI * inverse[:, 0]) @ density
