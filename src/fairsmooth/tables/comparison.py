@@ -6,11 +6,13 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
+from scipy.sparse import csr_array
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
 from fairsmooth._types import Labels
 from fairsmooth.core.rows import CodedRows
+from fairsmooth.core.rows.packing import NO_FEATURE
 from fairsmooth.estimator import FairSmoothClassifier
 from fairsmooth.metrics import Audit, demographic_parity_gap, equalized_odds_gap
 from fairsmooth.metrics.own import take
@@ -19,7 +21,6 @@ from fairsmooth.metrics.own import take
 _MARGIN = 0.02
 # Enough rows to learn from for gaps to be known better than that.
 _MOST_ROWS = 50_000
-_PIECE_ROWS = 16_384
 
 
 def comparison_notes(
@@ -38,10 +39,7 @@ def comparison_notes(
     X, y, on = train
     with quietly():
         model = plain_regression().fit(X, y)
-        pieces = range(0, len(y_test), _PIECE_ROWS)
-        decided = np.concatenate(
-            [model.predict(as_matrix(X_test[at : at + _PIECE_ROWS])) for at in pieces]
-        )
+    decided = _decisions(model, X_test)
     plain = {
         "demographic_parity": demographic_parity_gap(y_test, decided, sensitive_features=sensitive),
         "equalized_odds_sum": equalized_odds_gap(
@@ -62,6 +60,14 @@ def comparison_notes(
     ]
 
 
+def _decisions(model: LogisticRegression, X: Any) -> Labels:
+    """Return what the regression predicts; coded rows are looked up and not spelt out."""
+    if not isinstance(X, CodedRows):
+        return np.asarray(model.predict(X))
+    logits = X.logits(np.append(model.coef_[0], model.intercept_))
+    return np.asarray(model.classes_[(logits > 0.0).astype(np.intp)])
+
+
 def comparable(X: Any, y: Labels, order: Any = None) -> tuple[Any, Labels, str]:
     """Return at most so many rows, evenly spaced, and words for it if there are more.
 
@@ -78,7 +84,15 @@ def comparable(X: Any, y: Labels, order: Any = None) -> tuple[Any, Labels, str]:
 
 def as_matrix(X: Any) -> Any:
     """Return rows as scikit-learn takes them; coded columns stay sparse."""
-    return X.tocsr() if isinstance(X, CodedRows) else np.asarray(X)
+    if not isinstance(X, CodedRows):
+        return np.asarray(X)
+    if len(X.number_features) or X.features.ndim > 1:
+        return X.tocsr()
+    # Row after row and column after column, as the matrix wants them: nothing is to be sorted.
+    features = X.features.astype(np.int32)[X.codes + X.offsets]
+    used = features != NO_FEATURE
+    ends = np.append(0, np.cumsum(np.count_nonzero(used, axis=1)))
+    return csr_array((np.ones(ends[-1]), features[used], ends), shape=X.shape)
 
 
 def _remedy(classifier: FairSmoothClassifier) -> str:

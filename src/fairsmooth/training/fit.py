@@ -169,7 +169,8 @@ def _solver(
             shared = LinearPass(placed(data, example.ranks), settings.sigma, settings.link)
             rows = SharedRows(shared, example.ranks)
         if place.device.type == "cpu":
-            return LinearSolver(journalled(rows), make)
+            n_rows = int(example.ranks.sum([sum(map(len, kept))])[0])
+            return LinearSolver(journalled(rows), make, n_rows)
         curvature = linear_curvature(rows).to(place)
     tensors = partial(GroupTensors.of, example.X, example.y, example.weights, place=place)
     validation = tensors(held_out) if settings.early_stopping else None

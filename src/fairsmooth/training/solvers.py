@@ -32,8 +32,10 @@ from fairsmooth.training.settings import Settings
 from fairsmooth.training.stochastic import Schedule, solve_stochastic
 
 MakeProblem = Callable[[Settings], Problem]
-# Entries of all groups' own second derivatives, 64 MiB: beyond, groups share theirs.
+# Groups share second derivatives where their own would take more than 64 MiB, or, by what was
+# measured, more time than the passes that they save: groups of few rows for their features.
 _MOST_ENTRIES = 2**23
+_LEAST_ROWS = 20
 
 
 class Solver(ABC):
@@ -54,6 +56,7 @@ class LinearSolver(Solver):
 
     rows: RowSums
     make_problem: MakeProblem
+    n_rows: int
 
     @cached_property
     def curvature(self) -> Tensor:
@@ -98,11 +101,12 @@ class LinearSolver(Solver):
         )
 
     def _factors(self, parameters: Tensor, shares: Tensor, decay: float) -> Tensor:
-        """Return Cholesky factors of each group's second derivatives, shared if they are many."""
+        """Return Cholesky factors of second derivatives: each group's own, or shared."""
         if self.curvature.ndim == 1:
             return (self.curvature + 2.0 * decay).sqrt()
         unit = torch.eye(len(self.curvature), dtype=self.curvature.dtype)
-        if len(parameters) * unit.numel() > _MOST_ENTRIES:
+        few_rows = self.n_rows < _LEAST_ROWS * parameters.numel()
+        if few_rows or len(parameters) * unit.numel() > _MOST_ENTRIES:
             return torch.linalg.cholesky(self.curvature + 2.0 * decay * unit)
         own = away_from_zero(self.rows.curvatures(parameters.numpy()))
         return torch.linalg.cholesky(shares.view(-1, 1, 1) * own + 2.0 * decay * unit)

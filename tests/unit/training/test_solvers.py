@@ -3,9 +3,11 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fairsmooth import FairSmoothClassifier
 from fairsmooth._random import torch_generator
 from fairsmooth.core.architecture import Network
 from fairsmooth.core.objective import disparity_gradient
+from fairsmooth.training import solvers
 from fairsmooth.training.batching import draw_rows
 from fairsmooth.training.lbfgs import _Scales
 from fairsmooth.training.likelihood import LinearLikelihood
@@ -107,3 +109,24 @@ def test_threshold_is_the_best_of_all(rows):
     candidates = np.concatenate([np.arange(-1, 18) / 16 + 1 / 32, [0.0, 1.0]])
     best = max(accuracy(t) for t in candidates if 0 <= t <= 1)
     assert accuracy(choose_threshold(scores, y)) >= best - 1e-12
+
+
+def test_groups_of_few_rows_share_second_derivatives(monkeypatch):
+    random = np.random.default_rng(0)
+    X = random.normal(size=(600, 4))
+    y, groups = random.integers(0, 2, 600), random.integers(0, 3, 600)
+    found, solve = [], solvers.solve_apart
+
+    def noting(*args, factors, **options):
+        found.append(factors.ndim)
+        return solve(*args, factors=factors, **options)
+
+    monkeypatch.setattr(solvers, "solve_apart", noting)
+    free = []
+    # 15 parameters in all: 20 rows to each are 300.
+    for least in (20, 41):
+        monkeypatch.setattr(solvers, "_LEAST_ROWS", least)
+        model = FairSmoothClassifier(tol=1e-9).fit(X, y, sensitive_features=groups)
+        free.append(model.free_group_parameters_)
+    assert found == [3, 2]
+    np.testing.assert_allclose(*free, rtol=0, atol=1e-6)
