@@ -325,3 +325,23 @@ def test_linear_models_have_weights_as_scikit_learn_has_them():
     with pytest.raises(AttributeError, match="Expected a linear model for coef_"):
         _ = network.coef_
     assert not hasattr(network, "intercept_")
+
+
+@pytest.mark.parametrize("n", [3, 5000])
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+@pytest.mark.parametrize("options", [{}, {"link": "probit"}, {"sigma": 0.0}])
+def test_rows_that_are_not_finite_are_refused_by_every_prediction(n, bad, options):
+    random = np.random.default_rng(0)
+    X, group = random.normal(size=(200, 3)), np.resize([0, 1], 200)
+    y = (X[:, 0] + random.normal(size=200) > 0).astype(int)
+    clf = FairSmoothClassifier(**options).fit(X, y, sensitive_features=group)
+    rows = random.normal(size=(n, 3))
+    rows[1, 2] = bad
+    for ask in (
+        clf.predict,
+        clf.predict_proba,
+        clf.predict_interval,
+        lambda rows: clf.predict_proba_group(rows, 0),
+    ):
+        with pytest.raises(ValueError, match=r"NaN|infinity"):
+            ask(rows)

@@ -85,9 +85,13 @@ class RuleClassifier(RuleHolder, GroupClassifier):
         self._learn(example, None)
         return self
 
+    def predict_proba(self, X: Any) -> Floats:
+        """Return the probabilities of both classes, shape (n, 2); no group is needed."""
+        return both_classes(self._scores(self._to_score(X)))
+
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the label of every row: the positive one where its score exceeds the threshold."""
-        scores = self._scores(self._checked(X))
+        scores = self._scores(self._to_score(X))
         return np.asarray(self.classes_[(scores > self.threshold_).astype(np.intp)])
 
     def predict_proba_group(self, X: Any, group: Hashable) -> Floats:
@@ -145,6 +149,25 @@ class RuleClassifier(RuleHolder, GroupClassifier):
             self, X, y, dtype=np.float64, order="C", force_writeable=True, **options
         )
         return (SparseRows(X) if issparse(X) else DenseRows(X)), y
+
+    def _to_score(self, X: Any) -> Any:
+        """Return rows for which scores are asked, checked but for what scoring itself notices."""
+        check_is_fitted(self)
+        if self.rule_.notices_infinity and self._is_array_as_fitted(X):
+            return X
+        return self._checked(X)
+
+    def _is_array_as_fitted(self, X: Any) -> bool:
+        """Tell whether scikit-learn's checks could refuse an array only for entries not finite."""
+        return bool(
+            type(X) is np.ndarray
+            and X.dtype == np.float64
+            and X.ndim == 2
+            and X.shape[1] == self.n_features_in_
+            and len(X)
+            and X.flags.c_contiguous
+            and not hasattr(self, "feature_names_in_")
+        )
 
     def _checked(self, X: Any) -> Any:
         check_is_fitted(self)

@@ -27,7 +27,7 @@ def few_linear_scores(parameters: Floats, X: Floats, *, sigma: float, link: str)
     parameters : ndarray of shape (d + 1,)
         Weights, then the intercept.
     X : ndarray of shape (n, d)
-        Finite rows.
+        Rows; None is returned if one is not finite.
     sigma : float
         Standard deviation of the smoothing noise.
     link : {"logistic", "probit"}
@@ -41,8 +41,9 @@ def few_linear_scores(parameters: Floats, X: Floats, *, sigma: float, link: str)
     with np.errstate(over="ignore", invalid="ignore"):
         mean = X @ parameters[:-1] + parameters[-1]
         variance = sigma * sigma * (np.einsum("ij,ij->i", X, X) + 1.0)
-    # One sum tells, since neither has an infinity of both signs without a NaN.
-    if not math.isfinite(float(mean.sum() + variance.sum())):
+        # One sum tells: whatever infinities are in it, it is not finite.
+        known = math.isfinite(float(mean.sum() + variance.sum()))
+    if not known:
         return None
     if link == "probit":
         return _normal_cdf(mean / np.sqrt(1.0 + variance))

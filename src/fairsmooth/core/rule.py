@@ -168,6 +168,12 @@ class FittedRule:
         return self.group_parameters
 
     @property
+    def notices_infinity(self) -> bool:
+        """Whether scoring refuses rows that are not finite, so that none need look before."""
+        exact = self.smoothing in ("auto", "exact") and installed("torch")
+        return self._linear and exact and self.sigma > 0.0
+
+    @property
     def _linear(self) -> bool:
         network = self.architecture
         return isinstance(network, Network) and not network.hidden_layer_sizes

@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from fairsmooth import _validate
 from fairsmooth.core.architecture import Architecture, ModuleNetwork, Network
 from fairsmooth.core.device import scoring_device
+from fairsmooth.core.smoothing.checked import all_finite, is_linear, smoothed
 from fairsmooth.core.smoothing.exact import is_exact
 from fairsmooth.core.smoothing.linear import LINKS
 from fairsmooth.core.smoothing.methods import SMOOTHERS, Task
@@ -180,8 +181,7 @@ def smooth_probability(  # noqa: PLR0913 - the contract names them all, by keywo
     with torch.no_grad():
         # Splitting no rows still gives one empty chunk, and so an empty result.
         results = [
-            smoother(task, _finite(chunk).to(weights.device))
-            for chunk in rows.split(chunk_rows or _chunk_rows(base))
+            smoothed(smoother, task, chunk) for chunk in rows.split(chunk_rows or _chunk_rows(base))
         ]
     probability = torch.cat([result[0] for result in results]).cpu()
     interval = torch.cat([result[1] for result in results]).cpu() if return_interval else None
@@ -196,8 +196,7 @@ def smooth_probability(  # noqa: PLR0913 - the contract names them all, by keywo
 
 def _chunk_rows(base: Architecture) -> int:
     # What a chunk is worked on with must fit a cache, and be long enough to pay for the calls.
-    linear = isinstance(base, Network) and not base.hidden_layer_sizes
-    return 16_384 if linear else 4_096
+    return 16_384 if is_linear(base) else 4_096
 
 
 def _choose(method: str, base: Architecture) -> str:
@@ -235,18 +234,6 @@ def _as_rows(X: Any) -> Tensor:
     return rows
 
 
-def _finite(rows: Tensor) -> Tensor:
-    """Check a chunk of rows, just before it is used and so while it is in the cache."""
-    if not _all_finite(rows):
-        raise InputError("Expected finite X, got NaN or infinity.")
-    return rows
-
-
-def _all_finite(values: Tensor) -> bool:
-    # A finite sum proves it in one pass; large values may overflow the sum.
-    return bool(torch.isfinite(values.sum())) or bool(torch.isfinite(values).all())
-
-
 def _as_architecture(architecture: Any, rows: Tensor) -> Architecture:
     if isinstance(architecture, nn.Module):
         return ModuleNetwork(architecture)
@@ -279,7 +266,7 @@ def _as_parameters(parameters: Any, base: Architecture, place: torch.device) -> 
             f"Expected {base.n_parameters} parameters in one flat vector, "
             f"got shape {tuple(weights.shape)}."
         )
-    if not _all_finite(weights):
+    if not all_finite(weights):
         raise InputError("Expected finite parameters, got NaN or infinity.")
     if isinstance(base, ModuleNetwork):
         trainable = (value for value in base.module.parameters() if value.requires_grad)

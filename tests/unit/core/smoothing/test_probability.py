@@ -237,3 +237,24 @@ def test_methods_that_do_not_apply_are_refused():
         InputError, match="Expected a Network for method='layerwise', got Sequential"
     ):
         smooth_probability(classifier, vector(classifier), X, sigma=0.5, method="layerwise")
+
+
+@pytest.mark.parametrize("link", ["logistic", "probit", "step"])
+@pytest.mark.parametrize("method", ["auto", "monte_carlo"])
+@pytest.mark.parametrize("sigma", [0.0, 0.5])
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+def test_linear_models_refuse_rows_that_are_not_finite(link, method, sigma, bad):
+    """Also where no pass over the rows looks for them: a row without a length has no score."""
+    for weights in (np.array([1.0, -2.0, 0.0, 0.5]), np.zeros(4)):
+        for n in (1, 300):
+            rows = np.random.default_rng(0).normal(size=(n, 3))
+            rows[-1, 1] = bad
+            with pytest.raises(InputError, match="Expected finite X, got NaN or infinity"):
+                smooth_probability((), weights, rows, sigma=sigma, link=link, method=method)
+
+
+def test_large_finite_rows_are_scored():
+    rows = np.array([[1e200, 1e200], [-1e308, 0.0], [1.0, 2.0]])
+    found = smooth_probability((), np.array([1.0, 1.0, 0.0]), rows, sigma=0.5)
+    assert np.isfinite(found).all()
+    assert found[0] > 0.9 > 0.1 > found[1]
