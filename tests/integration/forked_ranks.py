@@ -6,6 +6,7 @@ rank 1 prints is in ``out1`` and ``err1``, how it ended in ``code1``; ``pids`` h
 """
 
 import os
+import socket
 import subprocess
 import sys
 import time
@@ -23,6 +24,13 @@ def start(folder, size, port, *words):
         [sys.executable, __file__, str(folder), str(size), port, *map(str, words)],
         env={**os.environ, "PYTHONPATH": source, "OMP_NUM_THREADS": "1"},
     )
+
+
+def free_port():
+    """Return a port that nobody listens at."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return str(probe.getsockname()[1])
 
 
 def wait_for(path, process, seconds=120.0):
@@ -57,12 +65,7 @@ def _rank(folder, rank, size, port, words):
     sys.argv = ["fairsmooth", *words]
     from fairsmooth.cli.main import run
 
-    try:
-        run()
-    except SystemExit as end:
-        (folder / f"code{rank}").write_text(str(end.code or 0))
-    sys.stdout.flush()
-    os._exit(0)
+    run()  # ends as a program does, with all that Python does at its end
 
 
 def _program(folder, size, port, *words):
@@ -77,8 +80,10 @@ def _program(folder, size, port, *words):
             _rank(folder, rank, size, port, words)
     (folder / "pids.part").write_text(" ".join(map(str, pids)))
     (folder / "pids.part").rename(folder / "pids")
-    for pid in pids:
-        os.waitpid(pid, 0)
+    for _ in pids:
+        pid, status = os.wait()
+        if os.WIFEXITED(status):
+            (folder / f"code{pids.index(pid)}").write_text(str(os.WEXITSTATUS(status)))
 
 
 if __name__ == "__main__":

@@ -3,7 +3,6 @@
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 from contextlib import contextmanager
@@ -61,18 +60,14 @@ def torchrun(size, *words):
 def forked(folder, size, *words):
     """Run a command by forked ranks; return what rank 0 printed and said."""
     folder.mkdir()
-    assert forked_ranks.start(folder, size, free_port(), "train", *words).wait(180) == 0
+    assert (
+        forked_ranks.start(folder, size, forked_ranks.free_port(), "train", *words).wait(180) == 0
+    )
     said = [(folder / f"err{rank}").read_text() for rank in range(size)]
     codes = [(folder / f"code{rank}").read_text() for rank in range(size)]
     assert codes == ["0"] * size, said
     assert "".join(said[1:]) == ""  # rank 0 alone speaks
     return (folder / "out0").read_text(), said[0]
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return str(probe.getsockname()[1])
 
 
 def assert_equal(found, expected, *, tolerance=1e-9):
@@ -144,7 +139,7 @@ def test_a_killed_rank_ends_the_others_with_one_line(folder, tmp_path):
     output.parent.mkdir()
     endless = ["--hidden", "8", "--max-iter", "1000000"]
     words = ["train", folder / "all.parquet", *ROLES, "-o", output, *endless]
-    started = forked_ranks.start(run, 3, free_port(), *words)
+    started = forked_ranks.start(run, 3, forked_ranks.free_port(), *words)
     forked_ranks.wait_for(run / "going", started)
     forked_ranks.wait_for(run / "pids", started)
     pids = [int(pid) for pid in (run / "pids").read_text().split()]

@@ -17,7 +17,7 @@ from fairsmooth.core.ranks import Ranks
 from fairsmooth.data.encoding import TableEncoder
 from fairsmooth.data.files.shares import read_share
 from fairsmooth.data.roles import Roles
-from fairsmooth.distributed.process_group import joined
+from fairsmooth.distributed.process_group import LostRank, joined
 from fairsmooth.estimator import FairSmoothClassifier
 from fairsmooth.exceptions import InputError
 from fairsmooth.tables import TableModel
@@ -84,11 +84,20 @@ def read_encoder(path: Path) -> TableEncoder:
 
 
 def _write(model: TableModel, output: Path, ranks: Ranks) -> None:
-    def write() -> None:
-        if ranks.rank == 0 or RANK in str(output):
-            model.save(own_path(output, ranks))
+    path, saved = own_path(output, ranks), False
 
-    ranks.together(write)
+    def write() -> None:
+        nonlocal saved
+        if ranks.rank == 0 or RANK in str(output):
+            model.save(path)
+            saved = True
+
+    try:
+        ranks.together(write)
+    except LostRank as error:
+        # Too late for "nothing was written": all had agreed on the model, and rank 0 wrote it.
+        what = f"{path} was written and is whole" if saved else f"If {path} is there, it is whole"
+        raise LostRank(error.reason, f"{what}.") from error
 
 
 @contextmanager

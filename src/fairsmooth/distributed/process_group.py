@@ -4,10 +4,12 @@ Gloo on processors; NCCL where every rank has a GPU of its own, which is the sam
 not been tested. No pickle travels: what comes from another machine is numbers or JSON.
 """
 
+import ctypes
 import datetime
 import os
+import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import numpy as np
@@ -17,14 +19,30 @@ import torch.distributed as dist
 from fairsmooth._types import Floats
 from fairsmooth.core.ranks import Ranks
 from fairsmooth.distributed.launch import number_of_ranks
+from fairsmooth.distributed.meeting import connect_to_first
+from fairsmooth.distributed.pulse import VARIABLE, Pulse, silence_limit
 from fairsmooth.exceptions import FairSmoothError
 
-# A rank may be reading its rows while the others wait; one that died is noticed at once.
+# A rank may be reading its rows while the others wait; one that died is noticed at once, one
+# that fell silent by its pulse.
 _PATIENCE = datetime.timedelta(minutes=30)
+# How often to look up from a sum that others have not joined yet.
+_GLANCE = datetime.timedelta(seconds=0.5)
+_NOTHING_WRITTEN = "Nothing was written. Start all ranks again."
 
 
 class LostRank(FairSmoothError):
-    """Another rank ended or cannot be reached, so that no sum can be completed."""
+    """Another rank ended or cannot be reached, so that no sum can be completed.
+
+    Attributes
+    ----------
+    reason : str
+        What happened, without what was written until then.
+    """
+
+    def __init__(self, reason: str, outcome: str = _NOTHING_WRITTEN) -> None:
+        super().__init__(f"{reason} {outcome}".rstrip())
+        self.reason = reason
 
 
 @contextmanager
@@ -34,8 +52,11 @@ def joined() -> "Iterator[TorchRanks]":
     Raises
     ------
     LostRank
-        If they cannot be met, or if one ends before the others.
+        If they cannot be met, or if one ends or falls silent before the others part.
+    InputError
+        If the environment says no number of seconds after which silence is a loss.
     """
+    limit = silence_limit()
     on_gpu = torch.cuda.is_available() and torch.cuda.device_count() > _local_rank()
     device = torch.device("cuda", _local_rank()) if on_gpu else torch.device("cpu")
     if on_gpu:
@@ -43,11 +64,17 @@ def joined() -> "Iterator[TorchRanks]":
     try:
         dist.init_process_group("nccl" if on_gpu else "gloo", timeout=_PATIENCE)
     except (RuntimeError, ValueError, OSError) as error:
-        raise LostRank(f"Expected to meet {number_of_ranks()} ranks, got: {_first(error)}") from (
-            error
-        )
-    yield TorchRanks(device)
-    # Not after an error: a group of which one is gone need not be left in order.
+        met = f"Expected to meet {number_of_ranks()} ranks, got: {_first(error)}"
+        raise LostRank(met, outcome="") from error
+    ranks = TorchRanks(device)
+    try:
+        ranks.listen(limit)
+        yield ranks
+    except BaseException:
+        ranks.part(in_order=False)
+        _abandon_group()
+        raise
+    ranks.part(in_order=True)
     dist.destroy_process_group()
 
 
@@ -56,25 +83,37 @@ class TorchRanks(Ranks):
 
     def __init__(self, device: torch.device) -> None:
         self.rank, self.size, self._device = dist.get_rank(), dist.get_world_size(), device
+        self._pulse: Pulse | None = None
+
+    def listen(self, limit: float) -> None:
+        """Notice from now on who falls silent, by the limit of rank 0."""
+        limit = float(self.gather(limit)[0])
+        if self.size > 1 and (peers := connect_to_first(self)):
+            self._pulse = Pulse(peers, limit).start()
+
+    def part(self, *, in_order: bool) -> None:
+        """Listen no more; told to the others if the work is done."""
+        if self._pulse is not None:
+            self._pulse.close(leaving=in_order)
 
     def sum(self, values: Any) -> Floats:
         """Add up by one all-reduce."""
         own = torch.tensor(np.asarray(values), dtype=torch.float64, device=self._device)
-        self._communicate(lambda: dist.all_reduce(own))
+        self._communicate(lambda: dist.all_reduce(own, async_op=True))
         return own.cpu().numpy()
 
     def exchange(self, contents: bytes) -> list[bytes]:
         """Gather on every rank, padded to the longest."""
         sizes, padded = self._padded(contents)
         parts = [torch.empty_like(padded) for _ in range(self.size)]
-        self._communicate(lambda: dist.all_gather(parts, padded))
+        self._communicate(lambda: dist.all_gather(parts, padded, async_op=True))
         return _cut(parts, sizes)
 
     def to_first(self, contents: bytes) -> list[bytes]:
         """Gather on rank 0, padded to the longest."""
         sizes, padded = self._padded(contents)
         parts = [torch.empty_like(padded) for _ in range(self.size)] if self.rank == 0 else None
-        self._communicate(lambda: dist.gather(padded, parts, dst=0))
+        self._communicate(lambda: dist.gather(padded, parts, dst=0, async_op=True))
         return [] if parts is None else _cut(parts, sizes)
 
     def _padded(self, contents: bytes) -> tuple[list[int], torch.Tensor]:
@@ -85,15 +124,40 @@ class TorchRanks(Ranks):
         padded[: len(contents)] = np.frombuffer(contents, dtype=np.uint8)
         return sizes, torch.from_numpy(padded).to(self._device)
 
-    def _communicate(self, message: Callable[[], Any]) -> None:
+    def _communicate(self, begin: Callable[[], Any]) -> None:
+        """Wait until all ranks have joined in, or one of them is lost."""
         try:
-            message()
+            work = begin()
+            while not self._ended(work):
+                if self._pulse is not None and self._pulse.lost():
+                    raise self._loss()
+            work.wait()  # done, or failed: then it says so
         except RuntimeError as error:
-            raise LostRank(
-                f"Expected all {self.size} ranks to stay until the end, got one that ended or "
-                f"cannot be reached; rank {self.rank} ends too. Nothing was written. "
-                "Start all ranks again."
-            ) from error
+            raise self._loss() from error
+
+    def _ended(self, work: Any) -> bool:
+        if self._device.type == "cuda":  # NCCL gives up what was waited for with a limit
+            time.sleep(0.001)
+        else:
+            with suppress(RuntimeError):
+                work.wait(_GLANCE)
+        return bool(work.is_completed())
+
+    def _loss(self) -> LostRank:
+        silence = None if self._pulse is None else self._pulse.last_words()
+        what, then = "one that ended or cannot be reached", f"rank {self.rank} ends too"
+        if silence is not None:
+            what = f"no sign of life from {silence} ({VARIABLE} sets the limit)"
+            if self.rank in silence.ranks:
+                then = f"this is rank {self.rank}, and the others went without it"
+        return LostRank(
+            f"Expected all {self.size} ranks to stay until the end, got {what}; {then}."
+        )
+
+
+def _abandon_group() -> None:
+    """Keep the group for ever: its end would wait for a sum that nobody completes."""
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(dist.group.WORLD))
 
 
 def _cut(parts: list[torch.Tensor], sizes: list[int]) -> list[bytes]:

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 
 from fairsmooth._types import Floats, Labels
 from fairsmooth.data.groups import Groups
@@ -65,12 +64,13 @@ class ParityGaps:
         """Measure both kinds of decisions at the scores of the training rows."""
         soft = soft_decisions(torch.as_tensor(scores), threshold=threshold, bandwidth=bandwidth)
         hard = (scores > threshold).astype(np.float64)
-        surrogate, decisions = (_gaps(each, y, groups) for each in (soft.numpy(), hard))
-        noise = _noise(hard, y, groups)
+        of_hard = _families(hard, y, groups)
+        surrogate, decisions = _gaps(_families(soft.numpy(), y, groups)), _gaps(of_hard)
+        noise = {name: sum(each.noise() for each in of_hard[name]) for name in of_hard}
         apart = (
             name
             for name in PENALISED[parity]
-            if abs(surrogate[name] - decisions[name]) > max(APART, noise[name])
+            if abs(surrogate[name] - decisions[name]) > max(APART, math.sqrt(noise[name]))
         )
         return cls(surrogate, decisions, tuple(apart))
 
@@ -130,26 +130,40 @@ def decisions_are_judged() -> Iterator[None]:
         yield
 
 
-def _rows(y: Labels, groups: Groups) -> dict[str, list[list[NDArray[np.bool_]]]]:
-    """Return, for every gap, the rows of its rates: by label, then by group; none without rows."""
-    members = [groups.codes == code for code in range(len(groups.labels))]
-    labelled = [[m & (y == label) for m in members if (m & (y == label)).any()] for label in (1, 0)]
-    return {"demographic_parity": [members], "equalized_odds_sum": labelled}
+@dataclass(frozen=True)
+class _Rates:
+    """Number of rows and rate of each group, among rows of one label or among all."""
+
+    counts: Floats
+    rates: Floats
+
+    @classmethod
+    def of(cls, counts: Floats, sums: Floats) -> "_Rates":
+        """Leave out groups without rows: they have no say."""
+        some = counts > 0
+        return cls(counts[some], sums[some] / counts[some])
+
+    def noise(self) -> float:
+        """Return the squared standard error of the gap of decisions: its two noisiest groups'."""
+        variances = self.rates * (1.0 - self.rates) / self.counts
+        return float(np.sort(variances)[-2:].sum())
 
 
-def _gaps(decided: Floats, y: Labels, groups: Groups) -> dict[str, float]:
+def _families(decided: Floats, y: Labels, groups: Groups) -> dict[str, list[_Rates]]:
+    """Return the rates that every gap is made of, from sums of each group and label.
+
+    Sums, because a mask of all rows for each of many groups is larger than the table.
+    """
+    cells, size = 2 * groups.codes + y, 2 * len(groups.labels)
+    counts, sums = (
+        np.bincount(cells, each, minlength=size).reshape(-1, 2).astype(np.float64)
+        for each in (None, decided)
+    )
     return {
-        name: float(sum(np.ptp([decided[rows].mean() for rows in each]) for each in families))
-        for name, families in _rows(y, groups).items()
+        "demographic_parity": [_Rates.of(counts.sum(1), sums.sum(1))],
+        "equalized_odds_sum": [_Rates.of(counts[:, label], sums[:, label]) for label in (1, 0)],
     }
 
 
-def _noise(decided: Floats, y: Labels, groups: Groups) -> dict[str, float]:
-    """Return the standard error of every gap: that of its two noisiest groups."""
-    found = {}
-    for name, families in _rows(y, groups).items():
-        variances = [
-            sorted(decided[rows].var() / rows.sum() for rows in each)[-2:] for each in families
-        ]
-        found[name] = math.sqrt(sum(map(sum, variances)))
-    return found
+def _gaps(families: Mapping[str, list[_Rates]]) -> dict[str, float]:
+    return {name: float(sum(np.ptp(e.rates) for e in each)) for name, each in families.items()}

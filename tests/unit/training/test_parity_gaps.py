@@ -1,5 +1,6 @@
 """The parity term's surrogate beside decisions: both reported, and told where they differ."""
 
+import tracemalloc
 import warnings
 from dataclasses import replace
 
@@ -11,6 +12,7 @@ from fairsmooth import FairSmoothClassifier
 from fairsmooth.data.groups import Groups
 from fairsmooth.exceptions import InputError, ParityWarning
 from fairsmooth.metrics.rates import gaps_of, group_rates_of
+from fairsmooth.training import parity_gaps
 from fairsmooth.training.annealing import solve_in_stages, stage_of_epoch
 from fairsmooth.training.convergence import Solution
 from fairsmooth.training.history import TrainingStep
@@ -45,6 +47,40 @@ def test_a_group_without_a_label_has_no_say():
     assert found.decisions["equalized_odds_sum"] == pytest.approx(
         float(rates["equalized_odds_sum"])
     )
+
+
+def test_gaps_and_their_noise_are_those_of_rows_taken_group_by_group():
+    scores, y, groups = sample(n=5000, n_groups=7)
+    scores[y == 1] **= 0.5
+    y[groups.codes == 4] = 1
+    found = ParityGaps.of(scores, y, groups, threshold=0.4, bandwidth=0.3)
+    soft = soft_decisions(torch.tensor(scores), threshold=0.4, bandwidth=0.3).numpy()
+    hard = (scores > 0.4).astype(np.float64)
+    noise = {}
+    for decided, gaps in ((soft, found.surrogate), (hard, found.decisions)):
+        for name, labels in (("demographic_parity", [(0, 1)]), ("equalized_odds_sum", [[1], [0]])):
+            gap = noise[name] = 0.0
+            for among in labels:
+                parts = [decided[(groups.codes == k) & np.isin(y, among)] for k in range(7)]
+                parts = [part for part in parts if len(part)]
+                gap += np.ptp([part.mean() for part in parts])
+                noise[name] += sum(sorted(part.var() / len(part) for part in parts)[-2:])
+            assert gaps[name] == pytest.approx(gap, abs=1e-12)
+    for name, squared in noise.items():
+        families = parity_gaps._families(hard, y, groups)[name]
+        assert sum(each.noise() for each in families) == pytest.approx(squared, abs=1e-15)
+
+
+def test_memory_does_not_grow_with_rows_times_groups():
+    peaks = []
+    for n_groups in (2, 200):
+        scores, y, groups = sample(n=100_000, n_groups=n_groups)
+        tracemalloc.start()
+        ParityGaps.of(scores, y, groups, threshold=0.5, bandwidth=0.1)
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    # A mask of every row for every group would add 20 MB, or more, to 3.
+    assert peaks[1] < 1.5 * peaks[0]
 
 
 def test_gaps_that_differ_are_one_warning():
