@@ -15,7 +15,7 @@ FEW_PER_CELL = 20
 _MOSTLY = 0.9
 _SHOWN = 3
 # A column with more values than this is no copy of a label; the first rows mostly tell.
-_MANY, _FIRST = 1000, 100_000
+_MANY, _FIRST, _GLANCE = 1000, 100_000, 1000
 
 
 def sanity_notes(table: pd.DataFrame, roles: Roles) -> list[str]:
@@ -133,14 +133,19 @@ def copies(name: str, table: pd.DataFrame, roles: Roles) -> list[str]:
 
 
 def _one_to_one(name: str, column: pd.Series, other: str, target: pd.Series) -> bool:
-    if any(part.nunique(dropna=False) > _MANY for part in (column.iloc[:_FIRST], column)):
-        return False
-    first, _ = normal_codes(name, column)
-    second, _ = normal_codes(other, target)
-    # Codes are small whole numbers from -1 on: counting them is much faster than sorting them.
-    values = int(second.max(initial=-1)) + 2
-    pairs = np.count_nonzero(np.bincount((first + 1) * values + second + 1))
-    return 1 < _different(second) == _different(first) == pairs
+    # What is not so in the first rows, as of nearly all columns, is not so in all.
+    for rows in (slice(_GLANCE), slice(_FIRST), slice(None)):
+        some = column.iloc[rows]
+        if some.nunique(dropna=False) > _MANY:
+            return False
+        first, _ = normal_codes(name, some)
+        second, _ = normal_codes(other, target.iloc[rows])
+        # Codes are small whole numbers from -1 on: counting them is much faster than sorting them.
+        values = int(second.max(initial=-1)) + 2
+        pairs = np.count_nonzero(np.bincount((first + 1) * values + second + 1))
+        if not _different(second) == _different(first) == pairs:
+            return False
+    return bool(pairs > 1)
 
 
 def _different(codes: NDArray[np.intp]) -> int:

@@ -6,7 +6,7 @@ import platform
 import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from importlib.metadata import version
+from importlib.metadata import distribution, version
 from typing import Any
 
 import fairsmooth
@@ -147,7 +147,14 @@ class Provenance:
 def library_versions() -> dict[str, str]:
     """Return the versions of Python and of the libraries that training depends on."""
     own = {"fairsmooth": fairsmooth.__version__, "python": platform.python_version()}
-    return own | {name: version(name) for name in _LIBRARIES}
+    return own | {name: _version(name) for name in _LIBRARIES}
+
+
+def _version(name: str) -> str:
+    """Read the one line that says it: parsing all that a library says of itself takes longer."""
+    written = distribution(name).read_text("METADATA") or ""
+    found = re.search(r"^Version: *(\S+)", written, re.MULTILINE)
+    return found[1] if found else version(name)
 
 
 def today() -> str:
