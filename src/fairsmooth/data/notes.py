@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from fairsmooth.core.labels import group_text
 from fairsmooth.data.kinds import kind_of
 from fairsmooth.data.roles import Roles, not_features, sensitive_frame
-from fairsmooth.data.values import normal_codes, normal_texts, numbers
+from fairsmooth.data.values import _factorize, normal_codes, normal_texts, numbers
 
 MANY_VALUES = 20
 FEW_ROWS = 100
@@ -133,19 +133,28 @@ def copies(name: str, table: pd.DataFrame, roles: Roles) -> list[str]:
 
 
 def _one_to_one(name: str, column: pd.Series, other: str, target: pd.Series) -> bool:
-    # What is not so in the first rows, as of nearly all columns, is not so in all.
-    for rows in (slice(_GLANCE), slice(_FIRST), slice(None)):
-        some = column.iloc[rows]
-        if some.nunique(dropna=False) > _MANY:
-            return False
-        first, _ = normal_codes(name, some)
-        second, _ = normal_codes(other, target.iloc[rows])
-        # Codes are small whole numbers from -1 on: counting them is much faster than sorting them.
-        values = int(second.max(initial=-1)) + 2
-        pairs = np.count_nonzero(np.bincount((first + 1) * values + second + 1))
-        if not _different(second) == _different(first) == pairs:
-            return False
-    return bool(pairs > 1)
+    if _goes_with_several(name, column.iloc[:_GLANCE], other, target.iloc[:_GLANCE]):
+        return False
+    if any(part.nunique(dropna=False) > _MANY for part in (column.iloc[:_FIRST], column)):
+        return False
+    first, _ = normal_codes(name, column)
+    second, _ = normal_codes(other, target)
+    return 1 < _different(second) == _different(first) == _pairs(first, second)
+
+
+def _goes_with_several(name: str, column: pd.Series, other: str, target: pd.Series) -> bool:
+    """Tell whether one of a few rows' values goes with two of the target's, as is nearly always so.
+
+    Values as they stand are no coarser than their normal texts, which take longer to make.
+    """
+    first, second = _factorize(name, column)[0], normal_codes(other, target)[0]
+    return _pairs(first, second) > _different(first)
+
+
+def _pairs(first: NDArray[np.intp], second: NDArray[np.intp]) -> int:
+    # Codes are small whole numbers from -1 on: counting them is much faster than sorting them.
+    values = int(second.max(initial=-1)) + 2
+    return int(np.count_nonzero(np.bincount((first + 1) * values + second + 1)))
 
 
 def _different(codes: NDArray[np.intp]) -> int:

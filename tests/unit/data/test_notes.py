@@ -91,3 +91,17 @@ def test_few_rows():
 def test_codes_with_leading_zeros_are_no_numbers_gone_wrong():
     frame = table(zip=lambda r, n: [f"{k % 40:03d}" for k in range(n)])
     assert noted(frame) == []
+
+
+@pytest.mark.parametrize("breaks", [None, 5, 2500])
+def test_copies_are_judged_by_all_rows_whatever_the_first_ones_say(breaks):
+    """A glance at the first rows may only tell that a column is no copy."""
+    label = np.repeat(["no", "yes"], 2000)
+    copy = np.where(label == "yes", "Granted", "refused").astype(object)
+    # Two spellings of one value are one, as everywhere.
+    copy[:3] = "refused "
+    if breaks is not None:
+        copy[breaks] = "Granted" if label[breaks] == "no" else "refused"
+    table = pd.DataFrame({"y": label, "g": np.resize(["a", "b"], 4000), "x": copy})
+    notes = sanity_notes(as_frame(table), Roles("y", ("g",)))
+    assert any("is a copy of the label" in note for note in notes) is (breaks is None)
