@@ -290,8 +290,8 @@ FAULTS = (
     Fault(
         "both-bounds-spend-the-whole-error",
         INTERVALS,
-        ".sum(), n, error / 2.0)",
-        ".sum(), n, error)",
+        "n[many], error / 2.0)",
+        "n[many], error)",
         OF_INTERVALS,
     ),
     Fault(
@@ -306,6 +306,13 @@ FAULTS = (
         GAPS,
         "(above, below) if side > 0 else (below, above)",
         "(below, above) if side > 0 else (above, below)",
+        OF_GAPS,
+    ),
+    Fault(
+        "partners-stand-in-the-way-of-pairs",
+        GAPS,
+        "if other > second:",
+        "if other > best:",
         OF_GAPS,
     ),
     Fault(
@@ -325,8 +332,8 @@ FAULTS = (
     Fault(
         "epsilon-of-the-others",
         EPSILON,
-        "members = scored.groups.codes == code",
-        "members = scored.groups.codes != code",
+        "members = scored.members[code]",
+        "members = scored.members[code - 1]",
         OF_EPSILON,
     ),
     Fault(
