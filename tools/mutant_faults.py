@@ -15,6 +15,9 @@ EPSILON = "src/fairsmooth/metrics/auditing/epsilon.py"
 SHIFT = "src/fairsmooth/metrics/shift/audit.py"
 WORST = "src/fairsmooth/metrics/shift/worst_case.py"
 
+TOGETHER = "src/fairsmooth/core/group_intervals.py"
+COLUMNS = "src/fairsmooth/core/smoothing/columns.py"
+
 BY_HAND = ("tests/unit/core/test_certificate.py",)
 PROPERTIES = ("tests/property/test_certificate.py",)
 OF_OBJECTIVE = ("tests/unit/core/test_objective.py",)
@@ -290,8 +293,8 @@ FAULTS = (
     Fault(
         "both-bounds-spend-the-whole-error",
         INTERVALS,
-        ".sum(), n, error / 2.0)",
-        ".sum(), n, error)",
+        "n[many], error / 2.0)",
+        "n[many], error)",
         OF_INTERVALS,
     ),
     Fault(
@@ -306,6 +309,34 @@ FAULTS = (
         GAPS,
         "(above, below) if side > 0 else (below, above)",
         "(below, above) if side > 0 else (above, below)",
+        OF_GAPS,
+    ),
+    Fault(
+        "groups-together-without-a-margin",
+        TOGETHER,
+        "ndtr(quantile - shift - margin)",
+        "ndtr(quantile - shift)",
+        ("tests/unit/core/test_group_intervals.py",),
+    ),
+    Fault(
+        "own-interval-of-another-group",
+        TOGETHER,
+        "shifts[codes], bounds[codes]",
+        "shifts[codes], bounds[codes - 1]",
+        ("tests/unit/core/test_group_intervals.py",),
+    ),
+    Fault(
+        "groups-together-by-one-rule",
+        COLUMNS,
+        "if len(used) == 1:",
+        "if used:",
+        ("tests/unit/core/test_compact_scores.py",),
+    ),
+    Fault(
+        "partners-stand-in-the-way-of-pairs",
+        GAPS,
+        "if other > second:",
+        "if other > best:",
         OF_GAPS,
     ),
     Fault(
@@ -325,8 +356,8 @@ FAULTS = (
     Fault(
         "epsilon-of-the-others",
         EPSILON,
-        "members = scored.groups.codes == code",
-        "members = scored.groups.codes != code",
+        "members = scored.members[code]",
+        "members = scored.members[code - 1]",
         OF_EPSILON,
     ),
     Fault(

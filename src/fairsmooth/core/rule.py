@@ -1,17 +1,19 @@
 """A fitted model as one object that nothing changes any more."""
 
 import math
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fairsmooth._extras import installed, needs
-from fairsmooth._types import Floats
+from fairsmooth._types import Floats, Labels
 from fairsmooth.core.calibration import Calibration
 from fairsmooth.core.certificate import Certificate, certify
+from fairsmooth.core.compact_scores import compact_scores, parts_of
 from fairsmooth.core.few_rows import FEW, few_linear_scores, linear_scores_and_intervals
+from fairsmooth.core.group_intervals import intervals_by_group, own_intervals
 from fairsmooth.core.network import Network
 from fairsmooth.core.parameters import CENTERS
 from fairsmooth.core.rows import Rows
@@ -120,20 +122,56 @@ class FittedRule:
             scores = self._smooth(X, parameters)
         return _numbers(scores)
 
+    def scores_by_group(self, X: Floats | Rows) -> Iterator[tuple[slice, slice, Floats]]:
+        """Yield the scores of all groups' own classifiers, a part of rows times groups at a time.
+
+        Each part comes with its rows and its groups: of many compact rows and linear models some
+        rows by all groups, since one product serves them all; of others all rows by one group.
+        """
+        exact = self._linear and self.smoothing in ("auto", "exact")
+        if isinstance(X, Rows) and exact and len(X) > FEW and installed("torch"):
+            for rows in parts_of(len(X), len(self.group_parameters)):
+                yield rows, slice(0, len(self.group_parameters)), self._scores_together(X[rows])
+            return
+        for position, parameters in enumerate(self.group_parameters):
+            scores = self.scores(X, parameters)
+            yield slice(0, len(scores)), slice(position, position + 1), scores[:, None]
+
+    def _scores_together(self, X: Rows) -> Floats:
+        """Return the scores of all groups' own classifiers, (n, K)."""
+        how: Any = {"sigma": self.sigma, "link": self.link, "device": self.device}
+        found = compact_scores(self.group_parameters, X, **how)
+        if found is None:
+            return np.column_stack([self.scores(X, own) for own in self.group_parameters])
+        return found if self.calibration is None else self.calibration.apply(found)
+
     def scores_and_intervals(self, X: Floats | Rows) -> tuple[Floats, Floats]:
         """Return the overall score of every row, and the certified interval of every group's own.
 
         Of shapes (n,) and (n, K, 2); every row is smoothed once, where one way of
         smoothing gives both.
         """
+        scores, low, high = self._scores_and_ends(X)
+        return scores, intervals_by_group(self.certificate, low, high)
+
+    def scores_and_own_intervals(self, X: Floats | Rows, codes: Labels) -> tuple[Floats, Floats]:
+        """Return the overall scores, and of each row the interval of its own group, (n, 2).
+
+        ``codes`` are the places of the rows' groups among those of the certificate.
+        """
+        scores, low, high = self._scores_and_ends(X)
+        return scores, own_intervals(self.certificate, low, high, codes)
+
+    def _scores_and_ends(self, X: Floats | Rows) -> tuple[Floats, Floats, Floats]:
+        """Return the overall scores, and what they are between: computing them has an error."""
         if isinstance(X, Rows):
             if self._linear and len(X):
                 rule, _, X = self._in_a_plane(X, self.parameters)
-                return rule.scores_and_intervals(X)
-            parts = [self.scores_and_intervals(piece) for piece in X.dense_pieces()]
-            empty = np.empty(0), np.empty((0, len(self.certificate.groups), 2))
-            found, ends = zip(empty, *parts, strict=True)
-            return np.concatenate(found), np.concatenate(ends)
+                return rule._scores_and_ends(X)
+            parts = [self._scores_and_ends(piece) for piece in X.dense_pieces()]
+            columns = zip((np.empty(0),) * 3, *parts, strict=True)
+            scores, low, high = (np.concatenate(column) for column in columns)
+            return scores, low, high
         scores, computed = self._smooth(X, self.parameters, return_interval=True)
         _numbers(scores)
         low, high = np.clip(computed, 0.0, 1.0).T
@@ -142,14 +180,7 @@ class FittedRule:
             low, high = self.calibration.outward(low, high)
         if self._has_short_way(X) or self._intervals_have_their_own_draws:
             scores = self.scores(X, self.parameters)  # to the last digit
-        certificate = self.certificate
-        by_group = [
-            np.column_stack(
-                [certificate.interval(low, group)[:, 0], certificate.interval(high, group)[:, 1]]
-            )
-            for group in certificate.groups
-        ]
-        return scores, np.stack(by_group, axis=1)
+        return scores, low, high
 
     def warm_start(self, known: Any, new: Any, rows: Rows) -> Floats:
         """Return where the next training may begin; refuse other groups, labels or columns.

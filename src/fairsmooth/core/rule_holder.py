@@ -1,11 +1,11 @@
 """What an estimator shows of the rule that it was fitted to."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fairsmooth._types import Floats
+from fairsmooth._types import Floats, Labels
 from fairsmooth.core.calibration import Calibration
 from fairsmooth.core.certificate import Certificate
 from fairsmooth.core.explanation import Explanation, explain
@@ -136,6 +136,21 @@ class RuleHolder:
                 f"Expected a finite reference of {rows.shape[1]} features, got shape {base.shape}."
             )
         return explain(self.rule_, rows, base, sources)
+
+    def predict_with_own_interval(self, X: Any, codes: Labels) -> tuple[Floats, Floats]:
+        """Return the overall score (n,) and the interval of the row's own group, (n, 2).
+
+        ``codes`` are the places of the rows' groups in ``groups_``. The intervals are those of
+        ``predict_interval``, without those of all other groups.
+        """
+        return self._fitted.scores_and_own_intervals(self._checked(X), codes)
+
+    def scores_by_group(self, X: Any) -> Iterator[tuple[slice, slice, Floats]]:
+        """Yield which rows, which groups, and their own classifiers' scores of these rows.
+
+        The parts are all rows times all groups, a few megabytes at a time.
+        """
+        return self._fitted.scores_by_group(self._checked(X))
 
     @property
     def _fitted(self) -> FittedRule:

@@ -80,14 +80,35 @@ def largest_gap_interval(*families: RateFamily, confidence: float = 0.95) -> tup
 def _contrasts(
     family: RateFamily, groups: NDArray[np.intp], *, error: float, side: float
 ) -> tuple[Floats, Floats]:
-    """Return the contrasts of all ordered pairs with their squared distance to one end."""
+    """Return contrasts of ordered pairs with their squared distance to one end.
+
+    Among them is the one with the best end, whatever other family is added: of many groups
+    few can be in it.
+    """
     low, high = family.bounds(error)
     rates = family.values[groups]
     below, above = (rates - low[groups]) ** 2, (high[groups] - rates) ** 2
     first, second = (above, below) if side > 0 else (below, above)
-    ordered = ~np.eye(len(groups), dtype=bool)
-    differences = (rates[:, None] - rates[None, :])[ordered]
-    return _undominated(differences, (first[:, None] + second[None, :])[ordered], side=side)
+    higher, lower = _leading(rates, side * first), _leading(-rates, side * second)
+    ordered = higher[:, None] != lower
+    differences = (rates[higher, None] - rates[lower])[ordered]
+    squares = (first[higher, None] + second[lower])[ordered]
+    return _undominated(differences, squares, side=side)
+
+
+def _leading(values: Floats, others: Floats) -> NDArray[np.intp]:
+    """Return who is beaten in both numbers, or equalled, by at most one other.
+
+    One may be the partner in a pair; a second could take one's place in every pair.
+    """
+    order = np.lexsort((-others, -values))
+    best = second = -np.inf
+    kept = []
+    for place, other in zip(order.tolist(), others[order].tolist(), strict=True):
+        if other > second:
+            kept.append(place)
+            best, second = (other, best) if other >= best else (best, other)
+    return np.array(kept, dtype=np.intp)
 
 
 def _undominated(values: Floats, squares: Floats, *, side: float) -> tuple[Floats, Floats]:

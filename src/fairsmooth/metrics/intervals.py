@@ -1,11 +1,10 @@
 """Confidence intervals for rates: exact for decisions, finite-sample for scores."""
 
-import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import betaincinv
+from scipy.special import betaincinv, xlogy
 from scipy.stats import t as student
 
 from fairsmooth._types import Floats
@@ -40,18 +39,7 @@ def binomial_interval(
 
 
 def bounded_mean_interval(values: ArrayLike, *, error: float = 0.025) -> tuple[float, float]:
-    r"""Return an interval for the mean of independent values in [0, 1].
-
-    Each end fails with probability at most ``error`` for every distribution on
-    [0, 1] and every number of values. It is the intersection of the Chernoff
-    bound, :math:`n\,\mathrm{KL}(\bar v, p) \le \log(2/e)`, which is best for few
-    values, and the empirical Bernstein bound,
-    :math:`\sqrt{2 V \log(4/e)/n} + 7\log(4/e)/3(n-1)` with the sample variance
-    :math:`V`, which is best for many; each spends half the error :math:`e`.
-
-    References
-    ----------
-    Hoeffding (1963), Theorem 1; Maurer and Pontil (2009), Theorem 4.
+    """Return the interval of :func:`bounded_mean_intervals` for one sample.
 
     Examples
     --------
@@ -59,21 +47,37 @@ def bounded_mean_interval(values: ArrayLike, *, error: float = 0.025) -> tuple[f
     >>> 0.27 < low < 0.3 < high < 0.33
     True
     """
-    sample = np.asarray(values, dtype=np.float64)
-    if not len(sample):
-        return 0.0, 1.0
-    mean, n = float(sample.mean()), len(sample)
-    slack = np.log(2.0 / error) / n
-    low, high = _chernoff_low(mean, slack), 1.0 - _chernoff_low(1.0 - mean, slack)
-    if n > 1:
-        width = float(bernstein_radius(((sample - mean) ** 2).sum(), n, error / 2.0))
-        low, high = max(low, mean - width), min(high, mean + width)
-    return float(low), float(high)
+    low, high = bounded_mean_intervals([values], error=error)
+    return float(low[0]), float(high[0])
+
+
+def bounded_mean_intervals(
+    samples: Sequence[ArrayLike], *, error: float = 0.025
+) -> tuple[Floats, Floats]:
+    r"""Return intervals for the means of samples, each of independent values in [0, 1].
+
+    Each end fails with probability at most ``error`` for every distribution on
+    [0, 1] and every number of values. It is the intersection of the Chernoff
+    bound, :math:`n\,\mathrm{KL}(\bar v, p) \le \log(2/e)`, which is best for few
+    values, and the empirical Bernstein bound,
+    :math:`\sqrt{2 V \log(4/e)/n} + 7\log(4/e)/3(n-1)` with the sample variance
+    :math:`V`, which is best for many; each spends half the error :math:`e`. Without values
+    it is [0, 1].
+
+    Returns
+    -------
+    low, high : ndarray of shape (number of samples,)
+
+    References
+    ----------
+    Hoeffding (1963), Theorem 1; Maurer and Pontil (2009), Theorem 4.
+    """
+    return bounded_mean_bounds(samples)(error)
 
 
 def u_statistic_interval(
-    value: float, n_pairs: int, *, error: float = 0.025
-) -> tuple[float, float]:
+    value: ArrayLike, n_pairs: ArrayLike, *, error: float = 0.025
+) -> tuple[Floats, Floats]:
     r"""Return an interval for the mean of a kernel in [0, 1] over pairs of rows.
 
     ``value`` is the average over all pairs of a positive and a negative row, ``n_pairs`` the
@@ -89,24 +93,31 @@ def u_statistic_interval(
     Examples
     --------
     >>> low, high = u_statistic_interval(0.8, 200)
-    >>> 0.7 < low < 0.8 < high < 0.9
+    >>> bool(0.7 < low < 0.8 < high < 0.9)
     True
     """
-    slack = np.log(1.0 / error) / n_pairs
-    return float(_chernoff_low(value, slack)), float(1.0 - _chernoff_low(1.0 - value, slack))
+    mean = np.asarray(value, dtype=np.float64)
+    return _chernoff_ends(mean, np.log(1.0 / error) / np.asarray(n_pairs))
 
 
-def paired_mean_interval(values: ArrayLike, *, error: float = 0.025) -> tuple[float, float]:
-    """Return Student's interval for the mean of unbounded differences.
+def paired_mean_intervals(
+    samples: Sequence[ArrayLike], *, error: float = 0.025
+) -> tuple[Floats, Floats]:
+    """Return Student's intervals for the means of samples of unbounded differences.
 
-    Approximate: it assumes enough rows for the mean to be nearly normal. With
+    Approximate: they assume enough rows for a mean to be nearly normal. With
     fewer than two rows it is the whole line.
     """
-    sample = np.asarray(values, dtype=np.float64)
-    if len(sample) < 2:
-        return -np.inf, np.inf
-    width = student.ppf(1.0 - error, len(sample) - 1) * sample.std(ddof=1) / np.sqrt(len(sample))
-    return float(sample.mean() - width), float(sample.mean() + width)
+    values = [np.asarray(sample, dtype=np.float64) for sample in samples]
+    low, high = np.full(len(values), -np.inf), np.full(len(values), np.inf)
+    many = [place for place, sample in enumerate(values) if len(sample) > 1]
+    if many:
+        counts = np.array([len(values[place]) for place in many])
+        means = np.array([values[place].mean() for place in many])
+        spreads = np.array([values[place].std(ddof=1) for place in many])
+        width = student.ppf(1.0 - error, counts - 1) * spreads / np.sqrt(counts)
+        low[many], high[many] = means - width, means + width
+    return low, high
 
 
 def binomial_bounds(successes: ArrayLike, trials: ArrayLike) -> Bounds:
@@ -114,32 +125,52 @@ def binomial_bounds(successes: ArrayLike, trials: ArrayLike) -> Bounds:
     return lambda error: binomial_interval(successes, trials, error=error)
 
 
-def bounded_mean_bounds(samples: list[Floats]) -> Bounds:
-    """Return the interval of every group's mean as a function of the error of one end."""
+def bounded_mean_bounds(samples: Sequence[ArrayLike]) -> Bounds:
+    """Return the interval of every sample's mean as a function of the error of one end.
+
+    The samples are looked at once, however many errors are asked for.
+    """
+    values = [np.asarray(sample, dtype=np.float64) for sample in samples]
+    counts = np.array([len(sample) for sample in values])
+    used = np.flatnonzero(counts)
+    n = counts[used]
+    many = n > 1
+    means = np.array([values[place].mean() for place in used])
+    squares = np.array(
+        [((values[place] - mean) ** 2).sum() for place, mean in zip(used, means, strict=True)]
+    )
 
     def at(error: float) -> tuple[Floats, Floats]:
-        ends = np.array([bounded_mean_interval(sample, error=error) for sample in samples])
-        return ends[:, 0], ends[:, 1]
+        low, high = np.zeros(len(counts)), np.ones(len(counts))
+        few_low, few_high = _chernoff_ends(means, np.log(2.0 / error) / n)
+        width = np.full(len(n), np.inf)
+        width[many] = bernstein_radius(squares[many], n[many], error / 2.0)
+        low[used] = np.maximum(few_low, means - width)
+        high[used] = np.minimum(few_high, means + width)
+        return low, high
 
     return at
 
 
-def _chernoff_low(mean: float, slack: float) -> float:
+def _chernoff_ends(means: Floats, slack: Floats) -> tuple[Floats, Floats]:
+    """Return the least and the largest p with KL(mean, p) <= slack, rounded outward."""
+    low, other = _chernoff_low(np.stack([means, 1.0 - means]), slack)
+    return low, 1.0 - other
+
+
+def _chernoff_low(mean: Floats, slack: Floats) -> Floats:
     """Return the least p with KL(mean, p) <= slack, from below."""
-    mean, slack = float(mean), float(slack)
-    low, high = 0.0, mean
-    for _ in range(_BISECTIONS):
-        middle = 0.5 * (low + high)
-        if _divergence(mean, middle) > slack:
-            low = middle
-        else:
-            high = middle
+    low, high = np.zeros(mean.shape), mean
+    # No mean at all, or nothing but ones, divides 0 by 0, and what is no number is not outside.
+    with np.errstate(divide="ignore", invalid="ignore"):
+        for _ in range(_BISECTIONS):
+            middle = 0.5 * (low + high)
+            outside = _divergence(mean, middle) > slack
+            low, high = np.where(outside, middle, low), np.where(outside, high, middle)
     return low
 
 
-def _divergence(mean: float, p: float) -> float:
-    if p <= 0.0 < mean:
-        return math.inf
-    first = mean * math.log(mean / p) if mean > 0 else 0.0
-    second = (1.0 - mean) * math.log((1.0 - mean) / (1.0 - p)) if mean < 1 else 0.0
-    return first + second
+def _divergence(mean: Floats, p: Floats) -> Floats:
+    # By xlogy and not by NumPy's logarithm, whose last digit depends on the processor.
+    rest = np.maximum(1.0 - mean, 0.0)
+    return np.asarray(xlogy(mean, mean / p) + xlogy(rest, rest / (1.0 - p)))

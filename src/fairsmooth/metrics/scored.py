@@ -84,9 +84,26 @@ class ScoredRows:
     @cached_property
     def samples(self) -> dict[str, dict[str, list[Floats]]]:
         """What every rate is the mean of: of decisions (""), and of scores ("expected_")."""
-        return {
-            kind: rate_samples(each, self.y, self.groups) for kind, each in self.by_kind().items()
-        }
+        return {kind: self._samples(each) for kind, each in self.by_kind().items()}
+
+    @cached_property
+    def members(self) -> list[NDArray[np.intp]]:
+        """The numbers of each group's rows: looking for them group by group reads all rows."""
+        return self.groups.rows()
+
+    def by_group(self, values: NDArray[Any], rows: Bools | None = None) -> list[NDArray[Any]]:
+        """Return values of all rows, or of some: one sample per group, then all of them."""
+        if rows is None:
+            return [*(values[mine] for mine in self.members), values]
+        return [*(values[mine[rows[mine]]] for mine in self.members), values[rows]]
+
+    def _samples(self, scores: Bools | Floats) -> dict[str, list[Floats]]:
+        labels = [None] * (len(self.members) + 1) if self.y is None else self.by_group(self.y)
+        found = [
+            rate_samples(part, y, Groups((None,), np.zeros(len(part), dtype=np.intp)))
+            for part, y in zip(self.by_group(scores), labels, strict=True)
+        ]
+        return {name: [each[name][-1] for each in found] for name in found[0]}
 
     def by_kind(self) -> dict[str, Bools | Floats]:
         """Return decisions (""), and the scores ("expected_") where there are any."""

@@ -72,11 +72,13 @@ def score(classifier: "FairSmoothClassifier", features: Any, reasons: Reasons) -
     """Score rows once; rows with a reason not to are left out and come back as NaN."""
     n_rows = len(features)
     usable = np.array([reason is None for reason in reasons], dtype=bool)
+    if n_rows and usable.all():
+        return Scores(*classifier.predict_with_interval(features), reasons)
     probability = np.full(n_rows, np.nan)
     intervals = np.full((n_rows, len(classifier.groups_), 2), np.nan)
     if usable.any():
-        rows = features if usable.all() else features[usable]
-        probability[usable], intervals[usable] = classifier.predict_with_interval(rows)
+        found = classifier.predict_with_interval(features[usable])
+        probability[usable], intervals[usable] = found
     return Scores(probability, intervals, reasons)
 
 

@@ -6,7 +6,7 @@ from flint import arb, ctx
 from scipy.optimize import brentq
 from scipy.stats import binom
 
-from fairsmooth.core.contrasts import DIVERGENCES, Contrast, bound, interval, radius
+from fairsmooth.core.contrasts import DIVERGENCES, Contrast, bound, interval, proves, radius
 from fairsmooth.core.contrasts.binomial import CellSample
 from fairsmooth.core.contrasts.bounds import _samples
 from fairsmooth.core.contrasts.pair import Region, search
@@ -22,6 +22,32 @@ def directed(first, second, contrast=GAP, error=ERROR):
     region = Region(*samples, contrast, box, level)
     best = 1.0 if contrast.ratio else 0.0
     return search(region, lambda t: (contrast, t), bad=best, good=box), box
+
+
+@pytest.mark.parametrize("ratio", [False, True])
+@pytest.mark.parametrize("name", DIVERGENCES)
+def test_worst_values_of_many_rates_are_those_of_each(name, ratio):
+    rates = np.concatenate([[0.0, 1e-300, 1.0], np.linspace(0.01, 0.99, 40)])
+    for size in (0.0, 0.05, 0.7):
+        contrast = Contrast(ratio, DIVERGENCES[name], size)
+        found = contrast.worst_values(rates[:, None], rates)
+        expected = [[contrast.worst(a, b) for b in rates] for a in rates]
+        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-15)
+
+
+@pytest.mark.parametrize("ratio", [False, True])
+def test_many_cells_have_the_bound_of_their_worst_pair(ratio):
+    rng = np.random.default_rng(8)
+    trials = rng.integers(20, 300, 12)
+    counts = list(zip(rng.binomial(trials, 0.4).tolist(), trials.tolist(), strict=True))
+    counts += [(0, 40), (40, 40), counts[0]]
+    contrast = Contrast(ratio=ratio)
+    each = [directed(*pair, contrast)[0] for pair in permutations(counts, 2)]
+    worst = min(each) if ratio else max(each)
+    found = bound(counts, contrast, error=ERROR)
+    assert found == pytest.approx(worst, rel=1e-6)
+    nearby = (worst - 1e-5, worst + 1e-5) if ratio else (worst + 1e-5, worst - 1e-5)
+    assert [proves(counts, contrast, v, error=ERROR) for v in nearby] == [True, False]
 
 
 @pytest.mark.parametrize(

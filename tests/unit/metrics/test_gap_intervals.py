@@ -37,13 +37,36 @@ def enumerated(families, confidence):
 def test_shortcut_agrees_with_enumeration():
     rng = np.random.default_rng(0)
     for _ in range(20):
-        trials = rng.integers(3, 200, (2, 4))
+        # Few rows: among these groups are some with equal rates and equal intervals.
+        trials = rng.integers(3, rng.choice([6, 200]), (2, 4))
         families = [family(rng.binomial(n, rng.uniform(0.05, 0.6, 4)), n) for n in trials]
         for chosen in (families, families[:1]):
             low, high = gap_interval(*chosen, confidence=0.9)
             assert (low, high) == pytest.approx(
                 np.minimum(enumerated(chosen, 0.9), len(chosen)), abs=1e-12
             )
+
+
+@pytest.mark.parametrize("kind", ["alike", "ties", "graded"])
+def test_many_groups_have_the_best_end_of_all_pairs(kind):
+    """Most pairs are never looked at; the ends are those of all, to the last digit."""
+    rng = np.random.default_rng(2)
+    trials = {
+        "alike": rng.integers(1, 300, 200),
+        "ties": rng.integers(5, 8, 200),
+        "graded": np.full(200, 1000),
+    }[kind]
+    rates = np.linspace(0.5, 1.0, 200) if kind == "graded" else np.full(200, 0.4)
+    hits = np.round(rates * trials) if kind == "graded" else rng.binomial(trials, rates)
+    one, tail, n_pairs = family(hits, trials), 0.05, 199 * 100
+    pairs = ~np.eye(200, dtype=bool)
+    difference = one.values[:, None] - one.values
+    (low, _), (_, far) = one.bounds(tail / n_pairs), one.bounds(tail / n_pairs)
+    down = np.sqrt((one.values - low)[:, None] ** 2 + (far - one.values) ** 2)
+    near, high = one.bounds(tail)
+    up = np.sqrt((high - one.values)[:, None] ** 2 + (one.values - near) ** 2)
+    expected = max(0.0, (difference - down)[pairs].max()), (difference + up)[pairs].max()
+    assert gap_interval(one, confidence=0.9) == (expected[0], min(1.0, expected[1]))
 
 
 def test_two_groups_give_newcombes_interval_on_exact_ends():

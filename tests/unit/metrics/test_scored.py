@@ -5,6 +5,7 @@ from sklearn.linear_model import LogisticRegression
 from fairsmooth.core.rule import FittedRule
 from fairsmooth.estimator import FairSmoothClassifier
 from fairsmooth.exceptions import InputError
+from fairsmooth.metrics.rates import rate_samples
 from fairsmooth.metrics.scored import score_rows
 
 
@@ -22,6 +23,18 @@ def test_own_scores_are_those_of_the_rows_group(case):
         rows = case.group == group
         expected = case.clf.predict_proba_group(case.X, group)[rows, 1]
         assert (scored.own[rows] == expected).all()
+
+
+@pytest.mark.parametrize("labelled", [True, False])
+def test_samples_are_those_that_rates_average(case, labelled):
+    y = case.y if labelled else None
+    scored = score_rows(case.clf, case.X, y, sensitive_features=case.group)
+    for kind, values in scored.by_kind().items():
+        expected = rate_samples(values, scored.y, scored.groups)
+        assert list(scored.samples[kind]) == list(expected)
+        for name, samples in expected.items():
+            for mine, theirs in zip(scored.samples[kind][name], samples, strict=True):
+                np.testing.assert_array_equal(mine, theirs)
 
 
 def test_every_row_is_smoothed_once_per_classifier(biased, monkeypatch):

@@ -1,8 +1,10 @@
 """Bounds over all ordered pairs of cells: gaps, ratios, and how much shift they survive."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import permutations
+
+import numpy as np
 
 from fairsmooth.core.contrasts.binomial import CellSample
 from fairsmooth.core.contrasts.contrast import Contrast
@@ -41,11 +43,9 @@ def bound(counts: Sequence[Count], contrast: Contrast, *, error: float) -> float
     if any(trials == 0 for _, trials in counts):
         return worst
     level, samples = _samples(counts, error)
-    pairs = [(a, b, contrast.worst(a.ends[1], b.ends[0])) for a, b in permutations(samples, 2)]
-    # Worst boxes first: the later pairs need only be shown to be no worse.
-    pairs.sort(key=lambda pair: pair[2], reverse=not contrast.ratio)
     result = best
-    for first, second, box in pairs:
+    # Worst boxes first: the later pairs need only be shown to be no worse.
+    for first, second, box in _worst_first(samples, contrast):
         if _no_worse(box, result, contrast):
             break
         region = Region(first, second, contrast, box, level)
@@ -65,10 +65,9 @@ def proves(counts: Sequence[Count], contrast: Contrast, value: float, *, error: 
     if any(trials == 0 for _, trials in counts):
         return value <= 0.0 if contrast.ratio else value >= 1.0
     level, samples = _samples(counts, error)
-    for first, second in permutations(samples, 2):
-        box = contrast.worst(first.ends[1], second.ends[0])
+    for first, second, box in _worst_first(samples, contrast):
         if _no_worse(box, value, contrast):
-            continue
+            break
         if not rejects(Region(first, second, contrast, box, level), (contrast, value)):
             return False
     return True
@@ -105,6 +104,20 @@ def radius(counts: Sequence[Count], contrast: Contrast, limit: float, *, error: 
         if result <= 0.0:
             return 0.0
     return result
+
+
+def _worst_first(
+    samples: Sequence[CellSample], contrast: Contrast
+) -> Iterator[tuple[CellSample, CellSample, float]]:
+    """Yield all ordered pairs of cells with their box bounds, the worst bound first."""
+    lower, upper = np.array([sample.ends for sample in samples]).T
+    boxes = contrast.worst_values(upper[:, None], lower)
+    # A cell beside itself is no pair, and comes after all pairs.
+    np.fill_diagonal(boxes, np.inf if contrast.ratio else -np.inf)
+    order = np.argsort(boxes if contrast.ratio else -boxes, axis=None, kind="stable")
+    for place in order[: len(samples) * (len(samples) - 1)].tolist():
+        first, second = divmod(place, len(samples))
+        yield samples[first], samples[second], float(boxes[first, second])
 
 
 def _pair_radius(

@@ -48,6 +48,20 @@ class Contrast:
             return 1.0
         return min(1.0, max(0.0, down / up * (1.0 - 4.0 * ROUNDING) - ROUNDING))
 
+    def worst_values(self, first: Floats, second: Floats) -> Floats:
+        """Return :meth:`worst` of many rates at once, which broadcast against each other.
+
+        A bisection asks for one at a time, which is faster without arrays.
+        """
+        up = self.divergence.rise(first, self.radius)
+        down = self.divergence.fall(second, self.radius)
+        if not self.ratio:
+            return np.clip(up - down + 2.0 * ROUNDING, 0.0, 1.0)
+        # Nobody is accepted in either group: 0/0 counts as 1.
+        up, down = np.broadcast_arrays(up, down)
+        share = np.divide(down, up, out=np.full(up.shape, np.inf), where=up > 0.0)
+        return np.clip(share * (1.0 - 4.0 * ROUNDING) - ROUNDING, 0.0, 1.0)
+
     def within(self, first: float, second: float, value: float) -> bool:
         """Tell whether the worst value is no worse than ``value``; in doubt, it is not."""
         worst = self.worst(first, second)

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fairsmooth.exceptions import InputError
-from fairsmooth.metrics.intervals import binomial_interval
+from fairsmooth.metrics.auditing.rate_records import mean_records
 from fairsmooth.metrics.rates import group_rates_of
 from fairsmooth.metrics.record import Record
 from fairsmooth.metrics.scored import EXPECTED, ScoredRows
@@ -53,7 +53,7 @@ def epsilon_records(scored: ScoredRows) -> Iterator[Record]:
     if certificate is None or everybody is None:
         return
     for code, group in enumerate(scored.groups.labels):
-        members = scored.groups.codes == code
+        members = scored.members[code]
         differences = scored.probabilities[members] - scored.own[members]
         own = {name: sample_norm(differences, p) for name, p in NORMS.items()}
         all_rows = everybody[code]
@@ -80,8 +80,9 @@ def rate_distance_records(scored: ScoredRows) -> Iterator[Record]:
     if scored.own_scores is None:
         return
     own = group_rates_of(scored.own, scored.y, scored.groups)
+    overall = group_rates_of(scored.probabilities, scored.y, scored.groups)
     for name, samples in scored.samples[EXPECTED].items():
-        values = group_rates_of(scored.probabilities, scored.y, scored.groups)[name]
+        values = overall[name]
         n_rows = [len(sample) for sample in samples]
         distances = np.abs(values - own[name])
         for code, group in enumerate(scored.groups.labels):
@@ -99,10 +100,10 @@ def agreement_records(scored: ScoredRows, *, confidence: float) -> Iterator[Reco
     """Yield the share of rows that are proved to be decided as the group's own classifier does."""
     if scored.agreed is None:
         return
-    tail = (1.0 - confidence) / 2.0
-    for code, group in enumerate(scored.groups.labels):
-        proved = scored.agreed[scored.groups.codes == code]
-        low, high = map(float, binomial_interval(proved.sum(), len(proved), error=tail))
-        share = float(proved.mean()) if len(proved) else float("nan")
-        note = "" if len(proved) else "undefined: no rows"
-        yield Record("certified_agreement", group, share, low, high, len(proved), note=note)
+    yield from mean_records(
+        "certified_agreement",
+        scored.groups.labels,
+        scored.by_group(scored.agreed)[:-1],
+        error=(1.0 - confidence) / 2.0,
+        exact=True,
+    )

@@ -40,8 +40,7 @@ def gap_sample(scored: ScoredRows, *, random_state: int) -> GapSample | None:
     draw = numpy_generator(random_state, "audit", "gap sample")
     share = max(1, MOST_ROWS // len(scored.groups.labels))
     groups, rows = [], []
-    for code, group in enumerate(scored.groups.labels):
-        members = np.flatnonzero(scored.groups.codes == code)
+    for group, members in zip(scored.groups.labels, scored.members, strict=True):
         if len(members) < FEWEST:
             continue
         drawn = draw.permutation(members)[: share - 1]

@@ -4,8 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from fairsmooth.metrics.auditing.rate_records import rate_record
-from fairsmooth.metrics.rates import by_group
+from fairsmooth.metrics.auditing.rate_records import mean_records
 from fairsmooth.metrics.record import Record
 from fairsmooth.metrics.scored import ScoredRows
 
@@ -24,14 +23,14 @@ def label_records(scored: ScoredRows, *, confidence: float) -> Iterator[Record]:
         return
     positive = (scored.y == 1).astype(np.float64)
     missed = 1.0 - scored.decisions
-    everyone = np.ones(scored.n_rows, dtype=bool)
     parts = {
-        "base_rate": (positive, everyone),
+        "base_rate": (positive, None),
         "false_negative_rate": (missed, scored.y == 1),
         "precision": (positive, scored.decisions),
     }
     tail = (1.0 - confidence) / 2.0
     for metric, (values, rows) in parts.items():
-        samples = by_group(values, rows, scored.groups)
-        for group, sample in zip((*scored.groups.labels, None), samples, strict=True):
-            yield rate_record(metric, group, sample, error=tail, exact=True)
+        samples = scored.by_group(values, rows)
+        yield from mean_records(
+            metric, (*scored.groups.labels, None), samples, error=tail, exact=True
+        )

@@ -1,6 +1,6 @@
 """Records of the rates of every group and of the gaps between groups."""
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator, Sequence
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from fairsmooth.metrics.intervals import (
     binomial_bounds,
     binomial_interval,
     bounded_mean_bounds,
-    bounded_mean_interval,
+    bounded_mean_intervals,
 )
 from fairsmooth.metrics.noise_floor import NoiseFloor, noise_floor
 from fairsmooth.metrics.rates import Rates, gaps_of, group_rates_of
@@ -38,12 +38,11 @@ def rate_records(scored: ScoredRows, *, confidence: float) -> Iterator[Record]:
     groups = (*scored.groups.labels, None)
     for prefix, by_rate in scored.samples.items():
         for name, samples in by_rate.items():
-            for group, sample in zip(groups, samples, strict=True):
-                yield rate_record(prefix + name, group, sample, error=tail, exact=not prefix)
+            yield from mean_records(prefix + name, groups, samples, error=tail, exact=not prefix)
     if scored.y is None:
         return
-    for group, wrong in zip(groups, scored.samples[""]["error_rate"], strict=True):
-        yield rate_record("accuracy", group, 1.0 - wrong, error=tail, exact=True)
+    right = [1.0 - wrong for wrong in scored.samples[""]["error_rate"]]
+    yield from mean_records("accuracy", groups, right, error=tail, exact=True)
 
 
 def gap_records(scored: ScoredRows, *, confidence: float, random_state: int) -> Iterator[Record]:
@@ -69,16 +68,29 @@ def gap_records(scored: ScoredRows, *, confidence: float, random_state: int) -> 
         )
 
 
-def rate_record(metric: str, group: object, sample: Floats, *, error: float, exact: bool) -> Record:
-    """Return the mean of a sample in [0, 1] with its interval: exact where it is 0 and 1."""
-    if not len(sample):
-        note = _UNDEFINED.get(metric.removeprefix(EXPECTED), "undefined: no rows")
-        return Record(metric, group, float("nan"), 0.0, 1.0, 0, note=note)
+def mean_records(
+    metric: str,
+    groups: Sequence[Hashable | None],
+    samples: list[Floats],
+    *,
+    error: float,
+    exact: bool,
+) -> Iterator[Record]:
+    """Yield the mean of every group's sample in [0, 1] with its interval.
+
+    Exact where all values are 0 or 1. All intervals are computed at once.
+    """
+    counts = [len(sample) for sample in samples]
+    sums = [float(sample.sum()) for sample in samples]
     if exact:
-        low, high = map(float, binomial_interval(sample.sum(), len(sample), error=error))
+        ends = binomial_interval(sums, counts, error=error)
     else:
-        low, high = bounded_mean_interval(sample, error=error)
-    return Record(metric, group, float(sample.mean()), low, high, len(sample))
+        ends = bounded_mean_intervals(samples, error=error)
+    lows, highs = (end.tolist() for end in ends)
+    nothing = _UNDEFINED.get(metric.removeprefix(EXPECTED), "undefined: no rows")
+    for group, total, count, low, high in zip(groups, sums, counts, lows, highs, strict=True):
+        value, note = (total / count, "") if count else (float("nan"), nothing)
+        yield Record(metric, group, value, low, high, count, note=note)
 
 
 def _families(

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fairsmooth._types import Floats, Labels
 from fairsmooth.core import contrasts
@@ -44,12 +45,13 @@ def ratio_records(scored: ScoredRows, *, confidence: float) -> Iterator[Record]:
     highest = np.nanmax(rates)
     ratios = rates / highest if highest > 0 else np.where(rows > 0, 1.0, np.nan)
     error = 1.0 - confidence
+    lows, highs = _each_group(hits, rows, error=error)
     for code, group in enumerate(scored.groups.labels):
         if not rows[code]:
             yield Record(IMPACT_RATIO, group, np.nan, 0.0, 1.0, 0, note="undefined: no rows")
             continue
-        low, high = _one_group(hits, rows, code, error=error)
-        yield Record(IMPACT_RATIO, group, float(ratios[code]), low, high, int(rows[code]))
+        low, high, value = float(lows[code]), float(highs[code]), float(ratios[code])
+        yield Record(IMPACT_RATIO, group, value, low, high, int(rows[code]))
     yield _least(hits[known], rows[known], ratios[known], len(rows) - len(known), error=error)
 
 
@@ -74,21 +76,30 @@ def _least(hits: Labels, rows: Labels, ratios: Floats, n_left_out: int, *, error
     counts = [(int(x), int(n)) for x, n in zip(hits, rows, strict=True)]
     low = contrasts.bound(counts, contrasts.Contrast(ratio=True), error=error / 2.0)
     below, above = binomial_interval(hits, rows, error=error / (4.0 * len(rows)))
-    high = _quotient(float(above.min()), float(below.max()))
+    high = float(_quotients(above.min(keepdims=True), below.max(keepdims=True))[0])
     note = f"over the groups with rows; {n_left_out} have none" if n_left_out else ""
     return Record(IMPACT_RATIO, None, float(ratios.min()), low, high, n_rows, note=note)
 
 
-def _one_group(hits: Labels, rows: Labels, code: int, *, error: float) -> tuple[float, float]:
-    others = np.flatnonzero((rows > 0) & (np.arange(len(rows)) != code))
-    if not len(others):
-        return 1.0, 1.0
+def _each_group(hits: Labels, rows: Labels, *, error: float) -> tuple[Floats, Floats]:
+    """Return the ends of every group's ratio to the highest; what is without rows says nothing."""
+    n_others = int((rows > 0).sum()) - 1
+    if n_others < 1:
+        return np.ones(len(rows)), np.ones(len(rows))
     tail = error / 4.0
-    low, high = binomial_interval(hits[code], rows[code], error=tail)
-    _, above = binomial_interval(hits[others], rows[others], error=tail)
-    below, _ = binomial_interval(hits[others], rows[others], error=tail / len(others))
-    return _quotient(float(low), float(above.max())), _quotient(float(high), float(below.max()))
+    low, high = binomial_interval(hits, rows, error=tail)
+    below, _ = binomial_interval(hits, rows, error=tail / n_others)
+    known = rows > 0
+    return _quotients(low, _of_others(high, known)), _quotients(high, _of_others(below, known))
 
 
-def _quotient(rate: float, highest: float) -> float:
-    return min(1.0, rate / highest) if highest > 0.0 else 1.0
+def _of_others(values: Floats, known: NDArray[np.bool_]) -> Floats:
+    """Return the largest value of every group's known others."""
+    seen = np.where(known, values, -np.inf)
+    second, first = np.sort(seen)[-2:]
+    return np.where(np.arange(len(seen)) == np.argmax(seen), second, first)
+
+
+def _quotients(rates: Floats, highest: Floats) -> Floats:
+    certain = np.ones(len(rates))
+    return np.minimum(1.0, np.divide(rates, highest, out=certain, where=highest > 0.0))

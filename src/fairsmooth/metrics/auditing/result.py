@@ -2,6 +2,7 @@
 
 from collections.abc import Hashable
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -64,7 +65,11 @@ class Audit:
 
     def find(self, metric: str, group: Hashable | None = None) -> Record | None:
         """Return the record of a metric and group, or None if there is none."""
-        return by_metric_and_group(self.records).get((metric, group))
+        return self._by_metric_and_group.get((metric, group))
+
+    @cached_property
+    def _by_metric_and_group(self) -> dict[tuple[str, Hashable | None], Record]:
+        return by_metric_and_group(self.records)
 
     reliability = reliability
 
@@ -99,7 +104,10 @@ class Audit:
         head["measured_gap"] = self._largest("epsilon_linf_all_rows")
         head["tying_cost"] = self._largest("tying_cost_log_loss")
         head["four_fifths"] = four_fifths(head["impact_ratio"])
-        head["groups"] = [self._group_summary(group) for group in self.groups]
+        by_group: dict[Hashable | None, list[Record]] = {}
+        for record in self.records:
+            by_group.setdefault(record.group, []).append(record)
+        head["groups"] = [self._group_summary(group, by_group[group]) for group in self.groups]
         return head
 
     def to_dict(self) -> dict[str, Any]:
@@ -139,9 +147,8 @@ class Audit:
         values = [r.value for r in self.records if r.metric == metric and not np.isnan(r.value)]
         return max(values) if values else None
 
-    def _group_summary(self, group: Hashable) -> dict[str, Any]:
+    def _group_summary(self, group: Hashable, records: list[Record]) -> dict[str, Any]:
         mine: dict[str, Any] = {"group": plain(group)}
-        records = [record for record in self.records if record.group == group]
         mine["count"] = next(r.count for r in records if r.metric == "selection_rate")
         if self.certificate is not None:
             mine["epsilon"] = plain(float(self.certificate.epsilon_by_group[group]))

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from fairsmooth._types import Floats, Labels
 from fairsmooth.metrics.scored import ScoredRows
 
-Bools = NDArray[np.bool_]
+Rows = NDArray[np.intp]
 # Nobody is to be found among fewer people than this.
 FEWEST = 10
 N_STEPS = 100
@@ -80,18 +80,18 @@ def score_counts(scored: ScoredRows) -> ScoreCounts | None:
     grid = np.unique(np.append(np.linspace(low, high, N_STEPS + 1), scored.threshold))
     used = int(np.searchsorted(grid, scored.threshold))
     cells = []
-    for code, group in enumerate(scored.groups.labels):
-        members = scored.groups.codes == code
+    for group, members in zip(scored.groups.labels, scored.members, strict=True):
         for label, chosen in _by_label(members, scored.y).items():
             cells.append(_cell(group, label, scores[chosen], grid, used))
     return ScoreCounts(tuple(map(float, grid)), used, tuple(cells))
 
 
-def _by_label(members: Bools, y: Labels | None) -> dict[int | None, Bools]:
+def _by_label(members: Rows, y: Labels | None) -> dict[int | None, Rows]:
     """Part a group by label, unless that would single out a few people."""
     if y is not None:
-        parts: dict[int | None, Bools] = {label: members & (y == label) for label in (1, 0)}
-        if all(part.sum() >= FEWEST for part in parts.values()):
+        mine = y[members]
+        parts: dict[int | None, Rows] = {label: members[mine == label] for label in (1, 0)}
+        if all(len(part) >= FEWEST for part in parts.values()):
             return parts
     return {None: members}
 

@@ -83,8 +83,8 @@ def _rates(certificate: Certificate, group: Hashable) -> Statement:
 def _decisions(scored: ScoredRows) -> Iterator[Statement]:
     if scored.agreed is None:
         return
-    for code, group in enumerate(scored.groups.labels):
-        proved = scored.agreed[scored.groups.codes == code]
+    for group, members in zip(scored.groups.labels, scored.members, strict=True):
+        proved = scored.agreed[members]
         if not len(proved):
             continue
         text = (

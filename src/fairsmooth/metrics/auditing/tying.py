@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairsmooth._types import Floats
-from fairsmooth.metrics.intervals import bounded_mean_interval, paired_mean_interval
+from fairsmooth.metrics.intervals import bounded_mean_intervals, paired_mean_intervals
 from fairsmooth.metrics.own import take
 from fairsmooth.metrics.record import Record
 from fairsmooth.metrics.scored import ScoredRows
@@ -37,40 +37,50 @@ def tying_records(clf: Any, X: Any, scored: ScoredRows, *, confidence: float) ->
     if getattr(clf, "free_group_parameters_", None) is None:
         free_of = None
     untied = getattr(clf, "alpha", None) == 0 and getattr(clf, "parity_solver", "") != "decisions"
-    for code, group in enumerate(scored.groups.labels):
-        rows = np.flatnonzero(scored.groups.codes == code)
-        own, y = scored.own_scores[rows], scored.y[rows]
-        if free_of is None and untied:
-            yield from _nothing(group, len(rows), 0.0, "exactly 0: the groups were not tied")
-        elif free_of is None:
-            yield from _nothing(group, len(rows), np.nan, "unknown: no free classifier was trained")
-        elif not len(rows):
-            yield from _nothing(group, 0, np.nan, "undefined: no rows")
-        else:
+    groups, members = scored.groups.labels, scored.members
+    if free_of is None:
+        why = (0.0, "exactly 0: the groups were not tied")
+        if not untied:
+            why = (np.nan, "unknown: no free classifier was trained")
+        for group, rows in zip(groups, members, strict=True):
+            yield from _nothing(group, len(rows), *why)
+        return
+    assert scored.threshold is not None  # a certified classifier has one
+    calibrated = getattr(clf, "calibration_", None) is not None
+    # A free classifier goes through no map, so it decides at ½.
+    cuts = (scored.threshold, 0.5 if calibrated else scored.threshold)
+    costs = []
+    for group, rows in zip(groups, members, strict=True):
+        free = np.empty(0)
+        if len(rows):
             free = np.asarray(free_of(take(X, rows), group), dtype=np.float64)[:, 1]
-            assert scored.threshold is not None  # a certified classifier has one
-            calibrated = getattr(clf, "calibration_", None) is not None
-            # A free classifier goes through no map, so it decides at ½.
-            cuts = (scored.threshold, 0.5 if calibrated else scored.threshold)
-            yield from _costs(group, y, own, free, cuts=cuts, error=tail)
+        costs.append(_costs(scored.y[rows], scored.own_scores[rows], free, cuts=cuts))
+    yield from _cost_records(groups, costs, error=tail)
 
 
 def _costs(
-    group: Any,
-    y: NDArray[np.int64],
-    own: Floats,
-    free: Floats,
-    *,
-    cuts: tuple[float, float],
-    error: float,
-) -> Iterator[Record]:
+    y: NDArray[np.int64], own: Floats, free: Floats, *, cuts: tuple[float, float]
+) -> tuple[Floats, Floats]:
+    """Return, row by row, the log-loss and the right decisions that were given up."""
     given_up = _log_loss(own, y) - _log_loss(free, y)
-    low, high = paired_mean_interval(given_up, error=error)
-    yield Record(LOSS, group, float(given_up.mean()), low, high, len(y))
-    lost = ((free > cuts[1]) == y).astype(float) - ((own > cuts[0]) == y)
+    return given_up, ((free > cuts[1]) == y).astype(float) - ((own > cuts[0]) == y)
+
+
+def _cost_records(
+    groups: tuple[Any, ...], costs: list[tuple[Floats, Floats]], *, error: float
+) -> Iterator[Record]:
+    """Yield both means of every group; the intervals of all are computed at once."""
+    losses = paired_mean_intervals([given_up for given_up, _ in costs], error=error)
     # Differences lie in [-1, 1]; the interval is for means in [0, 1].
-    low, high = bounded_mean_interval((lost + 1.0) / 2.0, error=error)
-    yield Record(ACCURACY, group, float(lost.mean()), 2.0 * low - 1.0, 2.0 * high - 1.0, len(y))
+    shares = bounded_mean_intervals([(lost + 1.0) / 2.0 for _, lost in costs], error=error)
+    ends = losses, tuple(2.0 * end - 1.0 for end in shares)
+    for place, (group, found) in enumerate(zip(groups, costs, strict=True)):
+        if not len(found[0]):
+            yield from _nothing(group, 0, np.nan, "undefined: no rows")
+            continue
+        for metric, values, (low, high) in zip((LOSS, ACCURACY), found, ends, strict=True):
+            numbers = float(values.mean()), float(low[place]), float(high[place])
+            yield Record(metric, group, *numbers, len(values))
 
 
 def _log_loss(scores: Floats, y: NDArray[np.int64]) -> Floats:

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from scipy.stats import binom
+from scipy.stats import binom, binomtest
 from sklearn.metrics import (
     brier_score_loss,
     precision_score,
@@ -101,6 +101,45 @@ def _ratios(hits, sizes):
         y_pred=decided.astype(int), sensitive_features=np.repeat(["a", "b"], sizes), pos_label=1
     )
     return {record.group: record for record in ratio_records(scored, confidence=0.95)}
+
+
+@pytest.mark.parametrize("n_groups", [2, 3, 200])
+def test_ratios_of_many_groups_are_the_formula_s(n_groups):
+    """Every group's ends by hand, with groups of which nobody or everybody is selected."""
+    rng = np.random.default_rng(4)
+    sizes = rng.integers(2, 60, n_groups)
+    hits = rng.binomial(sizes, 0.3)
+    hits[0], hits[-1] = 0, sizes[-1]
+    names = np.array([f"{code:03d}" for code in range(n_groups)])
+    decided = np.concatenate([np.arange(n) < x for x, n in zip(hits, sizes, strict=True)])
+    found = audit(y_pred=decided.astype(int), sensitive_features=np.repeat(names, sizes))
+
+    def ends(code, error):
+        result = binomtest(int(hits[code]), int(sizes[code]))
+        interval = result.proportion_ci(1 - 2 * error, method="exact")
+        return interval.low, interval.high
+
+    own = [ends(code, 0.05 / 4) for code in range(n_groups)]
+    shared = [ends(code, 0.05 / 4 / (n_groups - 1)) for code in range(n_groups)]
+    for code, name in enumerate(names):
+        above = max(own[other][1] for other in range(n_groups) if other != code)
+        below = max(shared[other][0] for other in range(n_groups) if other != code)
+        low, high = own[code][0] / above, min(1.0, own[code][1] / below) if below else 1.0
+        record = found.find("impact_ratio", str(name))
+        assert (record.low, record.high) == pytest.approx((min(1.0, low), high), abs=1e-9)
+        assert record.count == sizes[code]
+
+
+def test_the_summary_of_a_group_has_its_records(result):
+    for mine in result.summary()["groups"]:
+        records = [record for record in result.records if record.group == mine["group"]]
+        shown = [record for record in records if not record.metric.startswith("calibration_bin")]
+        assert mine["count"] == next(r.count for r in records if r.metric == "selection_rate")
+        for record in shown:
+            assert mine[record.metric] == record.value
+            assert mine.get(f"{record.metric}_low") == record.low
+        names = {"group", "count"} | {record.metric for record in shown}
+        assert names == {key.removesuffix("_low").removesuffix("_high") for key in mine}
 
 
 def test_nobody_selected_is_an_equal_treatment():
