@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from fairsmooth._types import Floats
+from fairsmooth._types import Floats, Labels
+from fairsmooth.core.few_rows import smooth_logits
 from fairsmooth.core.rows import CodedRows, DenseRows, Rows, SparseRows
 
 # Logits worked on at once: few enough to stay in a processor's cache.
@@ -60,6 +61,26 @@ def compact_scores(
             if not math.isfinite(float(logits.sum() + variance[rows].sum())):
                 return None
             scores[rows] = smooth_columns(logits, variance[rows], link=link, device=device)
+    return scores
+
+
+def own_scores(
+    parameters: Floats, X: Rows, codes: Labels, *, sigma: float, link: str
+) -> Floats | None:
+    """Return the smooth score of every row by the linear model of its own group, (n,).
+
+    None where a logit overflows. ``codes`` are the rows' places among ``parameters`` (K, d + 1).
+    """
+    order = np.argsort(codes, kind="stable")
+    rows, table, scores = X.take(order), X.table(parameters), np.empty(len(X))
+    with np.errstate(over="ignore", invalid="ignore"):
+        variance = sigma * sigma * (rows.squared_norms() + 1.0)
+        for start, stop, block in rows.blocks(codes[order]):
+            logits = block.logits(table)
+            if not math.isfinite(float(logits.sum() + variance[start:stop].sum())):
+                return None
+            some = smooth_logits(logits, variance[start:stop], link=link)
+            scores[order[start:stop]] = some
     return scores
 
 

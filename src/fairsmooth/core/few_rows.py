@@ -43,11 +43,20 @@ def few_linear_scores(parameters: Floats, X: Floats, *, sigma: float, link: str)
         variance = sigma * sigma * (np.einsum("ij,ij->i", X, X) + 1.0)
         # One sum tells: whatever infinities are in it, it is not finite.
         known = math.isfinite(float(mean.sum() + variance.sum()))
-    if not known:
-        return None
+    return smooth_logits(mean, variance, link=link) if known else None
+
+
+def smooth_logits(mean: Floats, variance: Floats, *, link: str) -> Floats:
+    r"""Return :math:`E\,g(\mu + sZ)` for finite logits and variances; small ones have all digits.
+
+    Examples
+    --------
+    >>> smooth_logits(np.array([0.0, 2.0]), np.array([1.0, 3.0]), link="probit")
+    array([0.5       , 0.8413...])
+    """
     if link == "probit":
         return _normal_cdf(mean / np.sqrt(1.0 + variance))
-    if sigma == 0.0:
+    if not variance.any():
         return np.asarray(expit(mean))
     return _logistic(mean, variance)
 

@@ -11,7 +11,7 @@ from fairsmooth._extras import installed, needs
 from fairsmooth._types import Floats, Labels
 from fairsmooth.core.calibration import Calibration
 from fairsmooth.core.certificate import Certificate, certify
-from fairsmooth.core.compact_scores import compact_scores, parts_of
+from fairsmooth.core.compact_scores import compact_scores, own_scores, parts_of
 from fairsmooth.core.few_rows import FEW, few_linear_scores, linear_scores_and_intervals
 from fairsmooth.core.group_intervals import intervals_by_group, own_intervals
 from fairsmooth.core.network import Network
@@ -144,6 +144,22 @@ class FittedRule:
         if found is None:
             return np.column_stack([self.scores(X, own) for own in self.group_parameters])
         return found if self.calibration is None else self.calibration.apply(found)
+
+    def free_scores(self, X: Floats | Rows, codes: Labels) -> Floats:
+        """Return the score of each row by the classifier of its group that was not tied, (n,).
+
+        ``codes`` are the places of the rows' groups among those of the certificate.
+        """
+        assert self.free_group_parameters is not None
+        free, found = self.free_group_parameters, None
+        if isinstance(X, Rows) and self._linear and self.smoothing in ("auto", "exact"):
+            found = own_scores(free, X, codes, sigma=self.sigma, link=self.link)
+        if found is None:
+            found = np.empty(len(codes))
+            for group in np.unique(codes):
+                rows = np.flatnonzero(codes == group)
+                found[rows] = self.smooth_scores(X[rows], free[group])
+        return found
 
     def scores_and_intervals(self, X: Floats | Rows) -> tuple[Floats, Floats]:
         """Return the overall score of every row, and the certified interval of every group's own.

@@ -145,6 +145,10 @@ class RuleHolder:
         """
         return self._fitted.scores_and_own_intervals(self._checked(X), codes)
 
+    def free_scores(self, X: Any, codes: Labels) -> Floats:
+        """Return the score of each row by its group's classifier trained without the tie, (n,)."""
+        return self._fitted.free_scores(self._checked(X), codes)
+
     def scores_by_group(self, X: Any) -> Iterator[tuple[slice, slice, Floats]]:
         """Yield which rows, which groups, and their own classifiers' scores of these rows.
 

@@ -15,7 +15,7 @@ FEW_PER_CELL = 20
 _MOSTLY = 0.9
 _SHOWN = 3
 # A column with more values than this is no copy of a label; the first rows mostly tell.
-_MANY, _FIRST, _GLANCE = 1000, 100_000, 1000
+_MANY, _FIRST, _GLANCE = 1000, 100_000, 100
 
 
 def sanity_notes(table: pd.DataFrame, roles: Roles) -> list[str]:

@@ -57,7 +57,9 @@ def noise_floor(
         if name not in rates:
             continue
         pooled = np.nan_to_num(rates[name][-1])
-        hits = generator.binomial(rows.astype(np.int64), pooled, size=(n_draws, len(rows)))
+        # Group by group: a generator prepares for a number of rows, and does so once.
+        trials = rows.astype(np.int64)[:, None]
+        hits = np.ascontiguousarray(generator.binomial(trials, pooled, (len(rows), n_draws)).T)
         undefined = np.full(hits.shape, np.nan)
         drawn.append(rate_range(np.divide(hits, rows, out=undefined, where=rows > 0)))
     return {

@@ -102,6 +102,17 @@ def own_rows(clf: Any, X: Any, groups: Groups) -> OwnRows:
     return OwnRows(scores, own, agreed, sums.by_group())
 
 
+def free_scores(clf: Any, X: Any, groups: Groups) -> Floats:
+    """Return the score of each row by its group's classifier trained without the tie."""
+    if isinstance(clf, RuleHolder):
+        return clf.free_scores(X, groups.codes)
+    found = np.empty(len(groups.codes))
+    for group, rows in zip(groups.labels, groups.rows(), strict=True):
+        if len(rows):
+            found[rows] = np.asarray(clf.predict_proba_free(take(X, rows), group))[:, 1]
+    return found
+
+
 def take(X: Any, rows: NDArray[np.intp] | slice) -> Any:
     """Return some rows of a frame, an array, or rows in a compact form."""
     if isinstance(X, Rows) or issparse(X):

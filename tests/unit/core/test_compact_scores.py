@@ -140,3 +140,28 @@ def test_rows_too_long_to_be_squared_go_group_by_group():
     assert compact_scores(rule.group_parameters, X, **how) is None
     each = np.column_stack([rule.scores(entries, own) for own in rule.group_parameters])
     np.testing.assert_allclose(gathered(rule, X), each, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", forms())
+@pytest.mark.parametrize(("link", "sigma"), [("logistic", 0.7), ("probit", 0.3), ("logistic", 0.0)])
+def test_each_row_by_its_own_groups_free_classifier(name, link, sigma):
+    X, n_groups = forms()[name], 7
+    random = np.random.default_rng(2)
+    free = random.normal(size=(n_groups, X.shape[1] + 1))
+    # Group 3 has no rows, and rows come in no order.
+    codes = random.choice([0, 1, 2, 4, 5, 6], len(X))
+    rule = rule_for(X, n_groups, link=link, sigma=sigma, free_group_parameters=free)
+    found = rule.free_scores(X, codes)
+    for group in range(n_groups):
+        rows = np.flatnonzero(codes == group)
+        expected = rule.smooth_scores(X.take(rows).toarray(), free[group]) if len(rows) else []
+        np.testing.assert_allclose(found[rows], expected, rtol=0, atol=1e-12)
+
+
+def test_free_scores_of_rows_that_overflow_go_the_longer_way():
+    X = DenseRows(np.array([[1e200, 1e200], [1.0, 2.0], [-1e200, 0.0]]))
+    free = np.array([[1.0, 1.0, 0.0], [2.0, 0.0, 1.0]])
+    rule = rule_for(X, 2, free_group_parameters=free)
+    found = rule.free_scores(X, np.array([0, 1, 1]))
+    assert np.isfinite(found).all()
+    assert found[0] > 0.9 > found[1] > 0.5 > 0.1 > found[2]

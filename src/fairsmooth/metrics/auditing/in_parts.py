@@ -15,7 +15,7 @@ from fairsmooth.data.groups import Groups
 from fairsmooth.exceptions import InputError
 from fairsmooth.metrics.auditing.audit import audit_of
 from fairsmooth.metrics.auditing.result import Audit
-from fairsmooth.metrics.own import Bools, Distances, take
+from fairsmooth.metrics.own import Bools, Distances, free_scores
 from fairsmooth.metrics.scored import ScoredRows, score_rows
 
 
@@ -52,11 +52,7 @@ class ScoredPart:
             raise InputError("Expected a classifier with a certificate, got one without.")
         free = None
         if clf.free_group_parameters_ is not None:
-            free = np.empty(scored.n_rows)
-            for code, group in enumerate(scored.groups.labels):
-                rows = np.flatnonzero(scored.groups.codes == code)
-                if len(rows):
-                    free[rows] = clf.predict_proba_free(take(X, rows), group)[:, 1]
+            free = free_scores(clf, X, scored.groups)
         own = scored.own_scores, scored.agreed, scored.distances
         return cls(scored.y, scored.groups.codes, scored.probabilities, *own, free)
 

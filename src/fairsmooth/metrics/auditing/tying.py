@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from fairsmooth._types import Floats
 from fairsmooth.metrics.intervals import bounded_mean_intervals, paired_mean_intervals
-from fairsmooth.metrics.own import take
+from fairsmooth.metrics.own import free_scores
 from fairsmooth.metrics.record import Record
 from fairsmooth.metrics.scored import ScoredRows
 
@@ -33,12 +33,10 @@ def tying_records(clf: Any, X: Any, scored: ScoredRows, *, confidence: float) ->
     if scored.own_scores is None or scored.y is None:
         return
     tail = (1.0 - confidence) / 2.0
-    free_of = getattr(clf, "predict_proba_free", None)
-    if getattr(clf, "free_group_parameters_", None) is None:
-        free_of = None
+    known = getattr(clf, "free_group_parameters_", None) is not None
     untied = getattr(clf, "alpha", None) == 0 and getattr(clf, "parity_solver", "") != "decisions"
     groups, members = scored.groups.labels, scored.members
-    if free_of is None:
+    if not (known and hasattr(clf, "predict_proba_free")):
         why = (0.0, "exactly 0: the groups were not tied")
         if not untied:
             why = (np.nan, "unknown: no free classifier was trained")
@@ -49,12 +47,10 @@ def tying_records(clf: Any, X: Any, scored: ScoredRows, *, confidence: float) ->
     calibrated = getattr(clf, "calibration_", None) is not None
     # A free classifier goes through no map, so it decides at ½.
     cuts = (scored.threshold, 0.5 if calibrated else scored.threshold)
-    costs = []
-    for group, rows in zip(groups, members, strict=True):
-        free = np.empty(0)
-        if len(rows):
-            free = np.asarray(free_of(take(X, rows), group), dtype=np.float64)[:, 1]
-        costs.append(_costs(scored.y[rows], scored.own_scores[rows], free, cuts=cuts))
+    free = free_scores(clf, X, scored.groups)
+    costs = [
+        _costs(scored.y[rows], scored.own_scores[rows], free[rows], cuts=cuts) for rows in members
+    ]
     yield from _cost_records(groups, costs, error=tail)
 
 
