@@ -133,7 +133,7 @@ def copies(name: str, table: pd.DataFrame, roles: Roles) -> list[str]:
 
 
 def _one_to_one(name: str, column: pd.Series, other: str, target: pd.Series) -> bool:
-    if _goes_with_several(name, column.iloc[:_GLANCE], other, target.iloc[:_GLANCE]):
+    if _differ_at_once(name, column.iloc[:_GLANCE], other, target.iloc[:_GLANCE]):
         return False
     if any(part.nunique(dropna=False) > _MANY for part in (column.iloc[:_FIRST], column)):
         return False
@@ -142,13 +142,16 @@ def _one_to_one(name: str, column: pd.Series, other: str, target: pd.Series) -> 
     return 1 < _different(second) == _different(first) == _pairs(first, second)
 
 
-def _goes_with_several(name: str, column: pd.Series, other: str, target: pd.Series) -> bool:
-    """Tell whether one of a few rows' values goes with two of the target's, as is nearly always so.
+def _differ_at_once(name: str, column: pd.Series, other: str, target: pd.Series) -> bool:
+    """Tell whether a few rows show that values do not go one to one, as they nearly always do.
 
-    Values as they stand are no coarser than their normal texts, which take longer to make.
+    Values as they stand are no coarser than their normal texts, which take longer to make; numbers
+    are as many as their texts.
     """
     first, second = _factorize(name, column)[0], normal_codes(other, target)[0]
-    return _pairs(first, second) > _different(first)
+    found = _different(first)
+    numbers_differ = pd.api.types.is_float_dtype(column.dtype) and found != _different(second)
+    return numbers_differ or _pairs(first, second) > found
 
 
 def _pairs(first: NDArray[np.intp], second: NDArray[np.intp]) -> int:

@@ -46,11 +46,11 @@ def comparison_notes(
             y_test, decided, sensitive_features=sensitive, kind="sum"
         ),
     }
-    summary = audit.summary()
+    ours = ((name, audit.find(name)) for name in plain)
     larger = [
-        f"{name.replace('_', ' ')} {summary[name]:.3f} against {value:.3f}"
-        for name, value in plain.items()
-        if summary[name] is not None and summary[name] > value + _MARGIN
+        f"{name.replace('_', ' ')} {found.value:.3f} against {plain[name]:.3f}"
+        for name, found in ours
+        if found is not None and found.value > plain[name] + _MARGIN
     ]
     if not larger:
         return []

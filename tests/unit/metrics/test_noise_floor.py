@@ -1,8 +1,9 @@
 import numpy as np
 import pytest
+from scipy.stats import binom
 
 from fairsmooth.data.groups import Groups
-from fairsmooth.metrics.noise_floor import noise_floor
+from fairsmooth.metrics.noise_floor import _drawn, noise_floor
 
 
 def _sample(counts, rate, rng):
@@ -41,3 +42,18 @@ def test_a_group_without_positives_has_no_floor():
     floors = noise_floor(np.array([1, 0, 1, 0]), np.array([1, 0, 0, 0]), groups)
     assert np.isnan(floors["equalized_odds_sum"].mean)
     assert floors["demographic_parity"].mean > 0
+
+
+@pytest.mark.parametrize("rate", [0.0, 0.03, 0.5, 1.0])
+def test_counts_looked_up_follow_the_binomial_law(rate):
+    trials = np.array([0, 1, 7, 60, 60, 1000, 1001])
+    hits = _drawn(np.random.default_rng(0), trials, rate, 20_000)
+    assert hits.shape == (20_000, 7)
+    assert (hits >= 0).all()
+    assert (hits <= trials).all()
+    error = np.sqrt(trials * rate * (1.0 - rate) / len(hits))
+    assert (np.abs(hits.mean(0) - trials * rate) <= 5.0 * error).all()
+    found = np.bincount(hits[:, 2], minlength=8) / len(hits)
+    np.testing.assert_allclose(found, binom.pmf(np.arange(8), 7, rate), atol=0.02)
+    # Groups of one size have draws of their own.
+    assert rate in (0.0, 1.0) or (hits[:, 3] != hits[:, 4]).any()
