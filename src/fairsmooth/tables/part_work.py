@@ -8,11 +8,14 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 
 from fairsmooth._atomic import ensure_folder
 from fairsmooth.data.files import write_chunks
 from fairsmooth.data.files.part_file import PartFile
+from fairsmooth.data.files.pieces import Piece
 from fairsmooth.data.files.stored import StoredTable
+from fairsmooth.data.frames import mark_normal
 from fairsmooth.data.values import normal_texts
 from fairsmooth.exceptions import InputError
 from fairsmooth.metrics.auditing.in_parts import ScoredPart
@@ -123,8 +126,17 @@ def _chunks(job: PartJob, model: TableModel) -> Iterator[pd.DataFrame]:
     source = PartFile(Path(job.source), folder=Path(job.folder), schema=job.schema)
     table = StoredTable(source, model.text_columns, dict(job.kinds))
     if not len(table):
-        yield table.frame(table.columns)
+        yield _no_rows(table, job.schema)
     yield from table.chunks(rows=rows_at_once(len(model.classifier.groups_)))
+
+
+def _no_rows(table: StoredTable, schema: pa.Schema) -> pd.DataFrame:
+    """Return the columns of an empty part, of the kinds that they have in the others."""
+    empty = zip(table.columns, schema.empty_table().columns, strict=True)
+    pieces = {name: Piece.of(column.combine_chunks()) for name, column in empty}
+    return mark_normal(
+        pd.DataFrame({name: piece.series(table.kind(name)) for name, piece in pieces.items()})
+    )
 
 
 def _with_texts(scored: pd.DataFrame) -> pd.DataFrame:

@@ -3,6 +3,7 @@
 import json
 
 import pandas as pd
+import pyarrow.parquet as pq
 import pytest
 from tests.integration.hiring import people
 
@@ -70,6 +71,7 @@ def test_a_part_is_read_under_the_schema_of_the_table(folder, tmp_path, capsys):
     parts = {
         "a": whole.iloc[:100].assign(seat=2**60),
         "b": whole.iloc[100:200].astype({"years": "float32"}).assign(seat=None),
+        "empty": whole.iloc[:0].drop(columns="seat"),
         "team=01/c": whole.iloc[200:250],
         "team=x/d": whole.iloc[250:].drop(columns="seat"),
         "team=__HIVE_DEFAULT_PARTITION__/e": whole.iloc[:5].drop(columns="years"),
@@ -86,6 +88,8 @@ def test_a_part_is_read_under_the_schema_of_the_table(folder, tmp_path, capsys):
         ignore_index=True,
     )
     order = pd.read_parquet(tmp_path / "whole.parquet")
+    schemas = {str(pq.read_schema(tmp_path / "parts" / f"{n}.parquet")) for n in parts}
+    assert len(schemas) == 1
     keys = ["id", "team", "reason"]
     found, order = (t.sort_values(keys, ignore_index=True) for t in (found, order))
     pd.testing.assert_frame_equal(found[order.columns], order, rtol=0, atol=1e-12)
