@@ -144,7 +144,7 @@ class RuleClassifier(RuleHolder, GroupClassifier):
         X, y = validate_data(
             self, X, y, dtype=np.float64, order="C", force_writeable=True, **options
         )
-        return (SparseRows(X) if issparse(X) else DenseRows(X)), y
+        return (_sparse_rows(X) if issparse(X) else DenseRows(X)), y
 
     def _checked(self, X: Any) -> Any:
         check_is_fitted(self)
@@ -152,7 +152,7 @@ class RuleClassifier(RuleHolder, GroupClassifier):
             return self._own_columns(X)
         if issparse(X):
             options: Any = {"accept_sparse": "csr", "dtype": np.float64, "reset": False}
-            return SparseRows(validate_data(self, X, **options))
+            return _sparse_rows(validate_data(self, X, **options))
         return super()._checked(X)
 
     def __sklearn_tags__(self) -> Any:
@@ -166,3 +166,14 @@ class RuleClassifier(RuleHolder, GroupClassifier):
         if group not in self.groups_:
             raise InputError(f"Expected group to be one of {list(self.groups_)}, got {group!r}.")
         return self.groups_.index(group)
+
+
+def _sparse_rows(X: Any) -> SparseRows:
+    """Return a CSR matrix as rows; entries of one place, which stand for their sum, are added.
+
+    Lengths of rows and scales of columns are found entry by entry.
+    """
+    if not X.has_canonical_format:
+        X = X.copy()  # it may be the caller's
+        X.sum_duplicates()
+    return SparseRows(X)
