@@ -181,5 +181,8 @@ def test_a_warm_start_goes_on_from_where_it_was(biased):
         clf.fit(biased.X, biased.y, **args)
     assert clf.n_iter_ == 0 < first
     np.testing.assert_allclose(clf.group_parameters_, parameters, rtol=0, atol=1e-9)
-    with pytest.raises(InputError, match="with warm_start=True, got others: 2 columns"):
-        clf.fit(biased.X.iloc[:, :2], biased.y, **args)
+    scores = clf.predict_proba(biased.X)
+    for _ in range(2):  # what was refused is refused again, and the model is as it was
+        with pytest.raises(InputError, match="with warm_start=True, got others: 2 columns"):
+            clf.fit(biased.X.iloc[:, :2], biased.y, **args)
+        np.testing.assert_array_equal(clf.predict_proba(biased.X), scores)

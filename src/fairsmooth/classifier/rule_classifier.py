@@ -52,6 +52,7 @@ class RuleClassifier(RuleHolder, GroupClassifier):
         """
         earlier = vars(self).get("rule_") if getattr(self, "warm_start", False) else None
         known = (getattr(self, "groups_", None), getattr(self, "classes_", None))
+        fitted = dict(vars(self))
         self._forget()
         rows, y = self._validated(X, y)
         weights = None
@@ -64,7 +65,11 @@ class RuleClassifier(RuleHolder, GroupClassifier):
         groups = self._encode_groups(some_rows(sensitive_features, used), codes)
         self.groups_ = groups.labels
         new = (self.groups_, self.classes_)
-        start = None if earlier is None else earlier.warm_start(known, new, rows)
+        try:
+            start = None if earlier is None else earlier.warm_start(known, new, rows)
+        except InputError:
+            self.__dict__ = fitted  # or the same call would be let through the next time
+            raise
         if weights is not None:
             rows, weights = rows.take(used), weights[used]
         names = getattr(self, "feature_names_in_", None)
