@@ -188,7 +188,7 @@ def test_a_full_disk_is_told_before_the_work(folder, tmp_path, capsys, monkeypat
 
     monkeypatch.setattr(code_file.shutil, "disk_usage", lambda path: Usage)
     assert train(folder, tmp_path / "model") == 2
-    assert "GiB of space in" in capsys.readouterr().err
+    assert "0.00 MiB. Make room, or set TMPDIR" in capsys.readouterr().err
 
 
 def test_other_files_in_a_folder_are_told(folder, tmp_path, capsys):
