@@ -131,7 +131,8 @@ def _state(file: Path) -> list[int]:
 def _claim(folder: Path, facts: dict[str, Any]) -> None:
     path = folder / NAME
     if not path.exists():
-        if any(folder.iterdir()):
+        # A run that is killed as it begins leaves what it was writing the facts to.
+        if any(not file.name.startswith(f".{NAME}.") for file in folder.iterdir()):
             raise InputError(
                 f"Expected an empty folder, or one of an earlier run, got files in {folder}."
             )

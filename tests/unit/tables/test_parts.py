@@ -122,6 +122,8 @@ def test_a_part_without_a_row_to_audit_is_left_out(folder, tmp_path, capsys):
 
 def test_what_is_there_is_not_made_again(folder, tmp_path, capsys):
     words = ["predict", folder / "model.safetensors", folder / "table", "-o", tmp_path / "out"]
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / f".{NAME}.x1").touch()  # of a run that was killed as it began
     assert run(*words) == 0
     (tmp_path / "out" / "year=2024" / "c.parquet").unlink()
     kept = (tmp_path / "out" / "a.parquet").stat().st_mtime_ns
