@@ -123,6 +123,16 @@ def test_mistakes_are_refused_on_every_rank(table, monkeypatch):
     refused("at most 1 different texts in column 'job'", two, apart=True)
 
 
+def test_an_infinite_number_is_refused_in_any_row(table):
+    parts = by_group(table.astype({"pay": float}))
+    for row in range(3, 9):  # some of them would be held out
+        bad = parts[2].copy()
+        bad.iloc[row, bad.columns.get_loc("pay")] = np.inf
+        message = rf"in column 'pay', got 1 infinite \(the first in row {row + 1}\).*Rank 2 of 3"
+        with pytest.raises(InputError, match=message):
+            fitted([*parts[:2], bad])
+
+
 def test_ranks_with_different_encoders_are_refused(table):
     both = [TableEncoder.learn(table[[name]]) for name in ("age", "job")]
 
