@@ -14,7 +14,7 @@ import hashlib
 import json
 import re
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -187,9 +187,10 @@ def remove(folder: Path) -> None:
     own = [file for file in folder.iterdir() if _OWN.fullmatch(file.name)]
     # The facts last: what is left if this is cut short is still known for a journal.
     for file in sorted(own, key=lambda file: file.name == FACTS):
-        file.unlink()
+        file.unlink(missing_ok=True)
     if not others and not folder.is_symlink():
-        folder.rmdir()
+        with suppress(OSError):  # another training of the same model, begun meanwhile
+            folder.rmdir()
 
 
 def _is_begun(folder: Path) -> bool:
