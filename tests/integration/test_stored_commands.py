@@ -188,7 +188,7 @@ def test_a_full_disk_is_told_before_the_work(folder, tmp_path, capsys, monkeypat
 
     monkeypatch.setattr(code_file.shutil, "disk_usage", lambda path: Usage)
     assert train(folder, tmp_path / "model") == 2
-    assert "GiB of space in" in capsys.readouterr().err
+    assert "0.00 MiB. Make room, or set TMPDIR" in capsys.readouterr().err
 
 
 def test_other_files_in_a_folder_are_told(folder, tmp_path, capsys):
@@ -255,3 +255,31 @@ def test_audit_and_guarantee_of_a_folder_are_those_of_the_file(folder, model, tm
     assert "the table that it was trained from" in capsys.readouterr().err
     assert run("guarantee", model, folder / "part-0.parquet", "--max-dp", "0.5") == 2
     assert "was among the training rows" in capsys.readouterr().err
+
+
+def refused(capsys, message, *words):
+    assert run(*words) == 2
+    said = capsys.readouterr().err
+    assert message in said
+    assert "Traceback" not in said
+
+
+def test_lists_are_refused_unless_dropped(table, tmp_path, capsys):
+    (tmp_path / "t").mkdir()
+    for name, values in (("lists", [1, 2]), ("struct", {"a": 1})):
+        table.assign(tags=[values] * N).to_parquet(tmp_path / "t" / "a.parquet", index=False)
+        message = "Expected numbers, text, dates or true/false in column 'tags', got lists"
+        refused(capsys, message, "train", tmp_path / "t", *ROLES, "-o", tmp_path / name)
+        assert train(tmp_path / "t", tmp_path / name, "--drop", "tags") == 0
+        capsys.readouterr()
+
+
+@pytest.mark.parametrize("lost", ["years", "sex"])
+def test_a_column_that_a_folder_lacks_is_named(lost, folder, table, model, tmp_path, capsys):
+    (tmp_path / "t").mkdir()
+    new = table.assign(customer="n" + table["customer"]).drop(columns=lost)
+    new.to_parquet(tmp_path / "t" / "a.parquet", index=False)
+    hint = {"years": "It has ['customer', 'sex', ", "sex": "Did you mean 'score'?"}[lost]
+    message = f"Expected a column named '{lost}' in the table, found none. {hint}"
+    refused(capsys, message, "audit", model, tmp_path / "t")
+    refused(capsys, message, "guarantee", model, tmp_path / "t", "--max-dp", "0.5")

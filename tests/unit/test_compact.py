@@ -121,6 +121,22 @@ def test_rows_too_long_to_be_squared_are_scored_as_they_are(table):
     np.testing.assert_allclose(clf.predict_proba(csr_array(huge)), clf.predict_proba(huge))
 
 
+def test_entries_of_one_place_are_added(table):
+    _, y, groups = table
+    X = np.random.default_rng(0).normal(size=(len(y), 3))
+    # Every entry as two halves, the last column first, in long indices.
+    halves = np.repeat(X[:, ::-1] / 2, 2, axis=1).ravel()
+    places = np.tile(np.array([2, 2, 1, 1, 0, 0], dtype=np.int64), len(y))
+    parts = csr_matrix((halves, places, np.arange(0, 6 * len(y) + 1, 6)), shape=X.shape)
+    clf, same = (
+        FairSmoothClassifier(random_state=0).fit(rows, y, sensitive_features=groups)
+        for rows in (X, parts)
+    )
+    np.testing.assert_allclose(same.group_parameters_, clf.group_parameters_, atol=1e-6)
+    np.testing.assert_allclose(clf.predict_interval(parts), clf.predict_interval(X), atol=1e-12)
+    assert parts.nnz == 2 * X.size  # the caller's matrix is as it was
+
+
 def test_columns_of_another_encoder_are_refused(table):
     frame, y, groups = table
     clf = FairSmoothClassifier(random_state=0)
@@ -165,5 +181,8 @@ def test_a_warm_start_goes_on_from_where_it_was(biased):
         clf.fit(biased.X, biased.y, **args)
     assert clf.n_iter_ == 0 < first
     np.testing.assert_allclose(clf.group_parameters_, parameters, rtol=0, atol=1e-9)
-    with pytest.raises(InputError, match="with warm_start=True, got others: 2 columns"):
-        clf.fit(biased.X.iloc[:, :2], biased.y, **args)
+    scores = clf.predict_proba(biased.X)
+    for _ in range(2):  # what was refused is refused again, and the model is as it was
+        with pytest.raises(InputError, match="with warm_start=True, got others: 2 columns"):
+            clf.fit(biased.X.iloc[:, :2], biased.y, **args)
+        np.testing.assert_array_equal(clf.predict_proba(biased.X), scores)

@@ -52,6 +52,7 @@ class RuleClassifier(RuleHolder, GroupClassifier):
         """
         earlier = vars(self).get("rule_") if getattr(self, "warm_start", False) else None
         known = (getattr(self, "groups_", None), getattr(self, "classes_", None))
+        fitted = dict(vars(self))
         self._forget()
         rows, y = self._validated(X, y)
         weights = None
@@ -64,7 +65,11 @@ class RuleClassifier(RuleHolder, GroupClassifier):
         groups = self._encode_groups(some_rows(sensitive_features, used), codes)
         self.groups_ = groups.labels
         new = (self.groups_, self.classes_)
-        start = None if earlier is None else earlier.warm_start(known, new, rows)
+        try:
+            start = None if earlier is None else earlier.warm_start(known, new, rows)
+        except InputError:
+            self.__dict__ = fitted  # or the same call would be let through the next time
+            raise
         if weights is not None:
             rows, weights = rows.take(used), weights[used]
         names = getattr(self, "feature_names_in_", None)
@@ -148,7 +153,7 @@ class RuleClassifier(RuleHolder, GroupClassifier):
         X, y = validate_data(
             self, X, y, dtype=np.float64, order="C", force_writeable=True, **options
         )
-        return (SparseRows(X) if issparse(X) else DenseRows(X)), y
+        return (_sparse_rows(X) if issparse(X) else DenseRows(X)), y
 
     def _to_score(self, X: Any) -> Any:
         """Return rows for which scores are asked, checked but for what scoring itself notices."""
@@ -175,7 +180,7 @@ class RuleClassifier(RuleHolder, GroupClassifier):
             return self._own_columns(X)
         if issparse(X):
             options: Any = {"accept_sparse": "csr", "dtype": np.float64, "reset": False}
-            return SparseRows(validate_data(self, X, **options))
+            return _sparse_rows(validate_data(self, X, **options))
         return super()._checked(X)
 
     def __sklearn_tags__(self) -> Any:
@@ -189,3 +194,14 @@ class RuleClassifier(RuleHolder, GroupClassifier):
         if group not in self.groups_:
             raise InputError(f"Expected group to be one of {list(self.groups_)}, got {group!r}.")
         return self.groups_.index(group)
+
+
+def _sparse_rows(X: Any) -> SparseRows:
+    """Return a CSR matrix as rows; entries of one place, which stand for their sum, are added.
+
+    Lengths of rows and scales of columns are found entry by entry.
+    """
+    if not X.has_canonical_format:
+        X = X.copy()  # it may be the caller's
+        X.sum_duplicates()
+    return SparseRows(X)

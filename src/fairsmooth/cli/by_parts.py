@@ -70,6 +70,8 @@ def audit_by_parts(
     told = [note for notes in _worked(audit_part, folder, jobs, scheduler) for note in notes]
     groups = loaded.classifier.groups_
     scored = [read_scored(path, len(groups)) for path in folder.targets]
+    if told and not any(len(part.scores) for part in scored):
+        raise InputError(min(told))
     if earlier:
         told.append(f"{earlier} parts were there already; notes on them were given at the time.")
     told.append("Curves under shift are left out: they look at all rows at once.")
@@ -87,8 +89,12 @@ def _folder(
         raise InputError(f"Expected an output outside the table's folder {data}, got {output}.")
     require_folder(output, [], inputs=[data, model])
     # A damaged model is refused before anything is written.
-    text = TableModel.load(model).text_columns
-    return PartFolder.of(output, what=what, model=model, table=data, options=options, text=text)
+    loaded = TableModel.load(model)
+    roles = loaded.roles if what == "audit" else None
+    return PartFolder.of(
+        output, what=what, model=model, table=data, options=options, text=loaded.text_columns,
+        label=None if roles is None else roles.label,
+    )  # fmt: skip
 
 
 def _worked(

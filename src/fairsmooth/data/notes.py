@@ -1,5 +1,7 @@
 """What deserves a second look in a table: one line each, never fatal, never silent."""
 
+import unicodedata
+
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
@@ -74,12 +76,16 @@ def few_rows(table: pd.DataFrame, roles: Roles) -> list[str]:
 
 
 def spelling_variants(name: str, column: pd.Series) -> list[str]:
-    """Note values that differ in capitals or inner spaces only, such as ``male`` and ``Male``."""
+    """Note values that differ in capitals, inner spaces or Unicode's ways to write a letter only.
+
+    Such as ``male`` and ``Male``; an é may be one character, or an e and an accent.
+    """
     _, texts = normal_codes(name, column)
     folded: dict[str, list[str]] = {}
     for text in sorted(texts):
-        folded.setdefault(" ".join(text.casefold().split()), []).append(text)
-    same = [" and ".join(map(repr, group)) for group in folded.values() if len(group) > 1]
+        plain = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
+        folded.setdefault(" ".join(plain.split()), []).append(text)
+    same = [" and ".join(_told_apart(group)) for group in folded.values() if len(group) > 1]
     return [f"Column {name!r} has {_few(same)}, which count as different."] if same else []
 
 
@@ -171,6 +177,12 @@ def _is_number(column: pd.Series) -> bool:
 def _unused(roles: Roles) -> str:
     """Return a name for the label that no sensitive column has."""
     return "label of " + " ".join((*roles.sensitive, roles.label))
+
+
+def _told_apart(texts: list[str]) -> list[str]:
+    """Return texts in quotes, with the codes of their letters where they would look the same."""
+    looks = {unicodedata.normalize("NFKC", text) for text in texts}
+    return [repr(text) if len(looks) == len(texts) else ascii(text) for text in texts]
 
 
 def _few(values: list[str]) -> str:

@@ -18,10 +18,10 @@ from fairsmooth.data.roles import (
     usable_rows,
 )
 from fairsmooth.data.values import normal_texts
-from fairsmooth.exceptions import InputError
 from fairsmooth.metrics import Audit, audit
 from fairsmooth.metrics.own import take
 from fairsmooth.tables.provenance import Provenance
+from fairsmooth.tables.scoring import NoRows
 
 if TYPE_CHECKING:
     from fairsmooth.estimator import FairSmoothClassifier
@@ -122,7 +122,7 @@ def known_rows(
         notes.append(_NO_LABELS.format(roles.label))
     usable, dropped = usable_rows(table, roles, strict=strict)
     if not usable.any():
-        raise InputError(f"Expected at least one row to audit, got none of {len(table)}.")
+        raise NoRows(f"Expected at least one row to audit, got none of {len(table)}.")
     y = known_label_codes(table[roles.label][usable], known.to_dict()) if labelled else None
     groups = sensitive_frame(table, roles)[usable]
     return KnownRows(usable, y, groups, (*notes, *dropped))

@@ -13,6 +13,7 @@ from fairsmooth.data.conversion import ColumnType, arrow_kind
 from fairsmooth.data.files.parquet import Parquet
 from fairsmooth.data.files.part_file import parts_of
 from fairsmooth.data.files.stored import StoredTable
+from fairsmooth.data.values import normal_texts
 from fairsmooth.exceptions import InputError
 
 # Its name keeps it out of the table that the parts are.
@@ -23,7 +24,8 @@ NAME = "_fairsmooth.json"
 class PartJob:
     """One part to work on, by paths that every worker can reach.
 
-    ``kinds`` are those of columns stored as texts, over the whole table.
+    ``schema`` and ``kinds`` are those of the whole table; kinds are given where a part by itself
+    might decide otherwise. ``label`` is the column of labels if any row of the table has one.
     """
 
     model: str
@@ -31,7 +33,9 @@ class PartJob:
     source: str
     target: str
     options: Mapping[str, Any]
+    schema: Any
     kinds: Mapping[str, ColumnType]
+    label: str | None = None
 
 
 @dataclass(frozen=True)
@@ -55,6 +59,7 @@ class PartFolder:
         table: Path,
         options: Mapping[str, Any],
         text: Collection[str] = (),
+        label: str | None = None,
     ) -> "PartFolder":
         """Open the folder of a run, or make it; columns of ``text`` are known to be so."""
         sources = parts_of(table)
@@ -67,9 +72,12 @@ class PartFolder:
         }
         _claim(_atomic.ensure_folder(folder), facts)
         there = all((folder / name).exists() for name in sources)
-        kinds = {} if there else text_kinds(table, text)
+        schema = None if there else Parquet(table).dataset.schema
+        kinds = {} if there else common_kinds(table, text, kept=options.get("keep", ()))
+        known: dict[str, Any] = {"options": options, "schema": schema, "kinds": kinds}
+        known["label"] = None if there else _known_label(table, label)
         jobs = tuple(
-            PartJob(_text(model), _text(table), _text(file), _text(folder / name), options, kinds)
+            PartJob(_text(model), _text(table), _text(file), _text(folder / name), **known)
             for name, file in sources.items()
         )
         return cls(folder, jobs)
@@ -85,16 +93,30 @@ class PartFolder:
         return [Path(job.target) for job in self.jobs]
 
 
-def text_kinds(table: Path, text: Collection[str]) -> dict[str, ColumnType]:
-    """Return what the columns of a folder are that are stored as texts, decided over all parts.
+def common_kinds(
+    table: Path, text: Collection[str], *, kept: Collection[str] = ()
+) -> dict[str, ColumnType]:
+    """Return what some columns of a folder are, decided over all parts.
 
-    A part whose texts all look like numbers is then read as the others. What is stored as
-    something else has one type in all parts.
+    They are those stored as texts, so that a part whose texts all look like numbers is read as
+    the others, and those ``kept``, so that all parts are written with one type.
     """
     stored = StoredTable.at(table, text=text)
     schema = Parquet(table).dataset.schema
     types = zip(stored.columns, schema.types, strict=True)
-    return {name: stored.kind(name) for name, kind in types if arrow_kind(kind) == "text"}
+    return {
+        name: stored.kind(name)
+        for name, kind in types
+        if name in kept or arrow_kind(kind) == "text"
+    }
+
+
+def _known_label(table: Path, label: str | None) -> str | None:
+    """Return the column of labels, if a row of the table has a label in it."""
+    stored = StoredTable.at(table)
+    if label is None or label not in stored.columns:
+        return None
+    return None if normal_texts(label, stored[label]).isna().all() else label
 
 
 def _text(path: Path) -> str:
@@ -109,7 +131,8 @@ def _state(file: Path) -> list[int]:
 def _claim(folder: Path, facts: dict[str, Any]) -> None:
     path = folder / NAME
     if not path.exists():
-        if any(folder.iterdir()):
+        # A run that is killed as it begins leaves what it was writing the facts to.
+        if any(not file.name.startswith(f".{NAME}.") for file in folder.iterdir()):
             raise InputError(
                 f"Expected an empty folder, or one of an earlier run, got files in {folder}."
             )

@@ -8,17 +8,22 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 
 from fairsmooth._atomic import ensure_folder
 from fairsmooth.data.files import write_chunks
 from fairsmooth.data.files.part_file import PartFile
+from fairsmooth.data.files.pieces import Piece
 from fairsmooth.data.files.stored import StoredTable
+from fairsmooth.data.frames import mark_normal
+from fairsmooth.data.values import normal_texts
 from fairsmooth.exceptions import InputError
 from fairsmooth.metrics.auditing.in_parts import ScoredPart
 from fairsmooth.metrics.own import Distances
+from fairsmooth.tables.auditing import AuditedRows
 from fairsmooth.tables.model import TableModel
 from fairsmooth.tables.part_folder import PartJob
-from fairsmooth.tables.scoring import rows_at_once, with_reason_column
+from fairsmooth.tables.scoring import NoRows, rows_at_once, with_reason_column
 
 _SUMS = ("n_rows", "total", "squares", "largest")
 
@@ -49,10 +54,12 @@ def audit_part(job: PartJob) -> list[str]:
     model = _loaded(job.model)
     with _named(job):
         frame = pd.concat(list(_chunks(job, model)), ignore_index=True)
-        if not len(frame):
+        try:
+            rows = _audited(job, model, frame)
+        except NoRows as error:
+            # Rows of other parts can be audited; where there are none, that is said at the end.
             write_chunks(_target(job), [_as_frame(_nothing())])
-            return [f"{Path(job.source).name} has no rows."]
-        rows = model.audited(frame, **job.options)
+            return [f"In {Path(job.source).name}, no row is audited. {error}"]
         classes = np.asarray(model.classifier.classes_)
         part = ScoredPart.of(
             model.classifier,
@@ -62,6 +69,16 @@ def audit_part(job: PartJob) -> list[str]:
         )
         write_chunks(_target(job), [_as_frame(part)])
         return [f"In {Path(job.source).name}, {note}" for note in rows.notes]
+
+
+def _audited(job: PartJob, model: TableModel, frame: pd.DataFrame) -> AuditedRows:
+    if not len(frame):
+        raise NoRows("The part has no rows.")
+    # Whether a table has labels is not for one of its parts to say.
+    unlabelled = job.label is not None and normal_texts(job.label, frame[job.label]).isna().all()
+    if unlabelled and not job.options["strict"]:
+        raise NoRows(f"Expected labels in {job.label!r}, as in other parts, got none.")
+    return model.audited(frame, **job.options)
 
 
 def read_scored(path: Path, n_groups: int) -> ScoredPart:
@@ -106,11 +123,20 @@ def _nothing() -> ScoredPart:
 
 
 def _chunks(job: PartJob, model: TableModel) -> Iterator[pd.DataFrame]:
-    source = PartFile(Path(job.source), folder=Path(job.folder))
+    source = PartFile(Path(job.source), folder=Path(job.folder), schema=job.schema)
     table = StoredTable(source, model.text_columns, dict(job.kinds))
     if not len(table):
-        yield table.frame(table.columns)
+        yield _no_rows(table, job.schema)
     yield from table.chunks(rows=rows_at_once(len(model.classifier.groups_)))
+
+
+def _no_rows(table: StoredTable, schema: pa.Schema) -> pd.DataFrame:
+    """Return the columns of an empty part, of the kinds that they have in the others."""
+    empty = zip(table.columns, schema.empty_table().columns, strict=True)
+    pieces = {name: Piece.of(column.combine_chunks()) for name, column in empty}
+    return mark_normal(
+        pd.DataFrame({name: piece.series(table.kind(name)) for name, piece in pieces.items()})
+    )
 
 
 def _with_texts(scored: pd.DataFrame) -> pd.DataFrame:

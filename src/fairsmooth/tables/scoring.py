@@ -23,6 +23,10 @@ _MOST_ROWS, _MOST_ENDS = 50_000, 2_000_000
 _DTYPES = {bool: "boolean", int: "Int64", float: "Float64"}
 
 
+class NoRows(InputError):
+    """None of the rows can be audited; other rows of the same table may be."""
+
+
 def rows_at_once(n_groups: int) -> int:
     """Return how many rows to score together, so that their intervals take some 16 MB.
 
@@ -104,8 +108,13 @@ def scorable_rows(
     scored = np.array([reason is None for reason in reasons], dtype=bool)
     if scored.all():
         return scored, []
-    if strict or not scored[among].any():
+    if strict:
         refuse_reasons(reasons)
+    if not scored[among].any():
+        try:
+            refuse_reasons(reasons)
+        except InputError as error:
+            raise NoRows(str(error)) from error
     count, first = int((~scored).sum()), int(np.argmin(scored))
     many = "row cannot be scored and is" if count == 1 else "rows cannot be scored and are"
     return scored, [f"{count} {many} left out (in row {first + 1}, {reasons[first]})."]

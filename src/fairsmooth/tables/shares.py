@@ -22,6 +22,7 @@ from fairsmooth.data.agreeing import (
     require_trainable_together,
 )
 from fairsmooth.data.banding import parse_bands
+from fairsmooth.data.columns.learning import finite_numbers
 from fairsmooth.data.encoding import TableEncoder
 from fairsmooth.data.files.parquet import BATCH_ROWS
 from fairsmooth.data.files.shares import SharedTable
@@ -90,11 +91,18 @@ class Share:
         return cls(table, usable, roles, y, values, groups, notes, ranks)
 
     def features(self, rows: NDArray[np.intp]) -> Iterator[tuple[str, pd.Series]]:
-        """Yield the columns to predict from, some of their rows, one after another."""
-        skipped = not_features(self.table, self.roles)
+        """Yield the columns to predict from, some of their rows, one after another.
+
+        Infinite numbers are refused in any row, as they are where one process has all of them.
+        """
+        skipped, api = not_features(self.table, self.roles), pd.api.types
         for name in self.table.columns:
-            if name not in skipped:
-                yield name, self.table[name][self.usable].iloc[rows]
+            if name in skipped:
+                continue
+            column = self.table[name][self.usable]
+            if api.is_numeric_dtype(column.dtype) and not api.is_bool_dtype(column.dtype):
+                self.ranks.together(partial(finite_numbers, name, column))
+            yield name, column.iloc[rows]
 
     def split(self, test_size: float, seed: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """Hold out the rows that one process would hold out."""

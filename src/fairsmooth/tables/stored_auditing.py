@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from fairsmooth import _validate
 from fairsmooth.data.encoding import TableEncoder
 from fairsmooth.data.files.stored import StoredTable
 from fairsmooth.tables import scoring
@@ -30,6 +31,8 @@ def audited_stored(
     """Do what :meth:`TableModel.audited` does; the rows are coded in a file."""
     known = model.provenance or Provenance.from_dict({})
     roles = replace(model.roles or known.roles(), drop=(), ids=())
+    for name in roles.sensitive:
+        _validate.known_column(name, table.columns, where="the table")
     named = [name for name in (roles.label, *roles.sensitive) if name in table.columns]
     about = table.frame(named)
     rows = known_rows(about, roles, known, strict=strict, digest=table.digest())

@@ -178,16 +178,18 @@ class _Found:
 
     def learn(self, name: str, column: pd.Series, settings: TableEncoder) -> Learned:
         """Look at a feature, refuse infinite numbers in either part, and learn its rules."""
+        api = pd.api.types
+        if api.is_numeric_dtype(column.dtype) and not api.is_bool_dtype(column.dtype):
+            finite_numbers(name, column)
+        # First, for it refuses what no rule can use, such as lists, and notes cannot compare.
+        learned = settings.learn_column(name, column.iloc[self.split.train])
         beside = {**{str(other): self.rows[other] for other in self.rows}, name: column}
         self._note("identifier", identifier(name, column))
         if isinstance(column.dtype, pd.CategoricalDtype):
             texts = normal_codes(name, column)[1]
             self._note("numbers", mostly_number_texts(name, texts) if texts else [])
         self._note("copies", copies(name, beside, self.split.roles))  # type: ignore[arg-type]
-        api = pd.api.types
-        if api.is_numeric_dtype(column.dtype) and not api.is_bool_dtype(column.dtype):
-            finite_numbers(name, column)
-        return settings.learn_column(name, column.iloc[self.split.train])
+        return learned
 
     def in_order(self) -> Iterator[str]:
         """Yield the notes as :func:`fairsmooth.data.notes.sanity_notes` orders them."""

@@ -5,15 +5,16 @@ So it is answers that are kept. A full-batch solver that begins again gets those
 passes from the journal, without a look at the rows, until it is where it was; a minibatch solver
 takes up its state after the last epoch. Either ends with the bytes it would have ended with.
 
-Every entry is a safetensors file of its own, which appears whole or not at all. A journal is read
-as any file that somebody may have changed: what does not fit is refused.
+Every entry is a safetensors file of its own, which appears whole or not at all, with a digest of
+its numbers. A journal is read as any file that somebody may have changed: what does not fit is
+refused.
 """
 
 import hashlib
 import json
-import shutil
+import re
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -30,6 +31,8 @@ from fairsmooth.exceptions import InputError
 Arrays = dict[str, NDArray[Any]]
 FACTS = "training.json"
 _ENTRY = "{:06d}.safetensors"
+# Beside these, what a process that was killed was writing them to.
+_OWN = re.compile(r"(training\.json|[0-9]{6}\.safetensors)|\.(training|[0-9]{6})\..*")
 # No honest fact sheet is larger.
 _LARGEST_FACTS = 2**24
 
@@ -64,7 +67,7 @@ class Journal:
         plain = json.loads(json.dumps(facts, sort_keys=True, default=repr))
         run = hashlib.sha256(json.dumps(plain, sort_keys=True).encode()).hexdigest()
         known = 0
-        if resume and folder.exists():
+        if resume and _is_begun(folder):
             _require_same(_read_facts(folder), plain, folder)
             while (folder / _ENTRY.format(known)).is_file():
                 known += 1
@@ -110,9 +113,9 @@ class Journal:
 
     def keep(self, question: str, answer: Arrays) -> None:
         """Write the next entry."""
-        about = {"run": self.run, "question": question}
         # Not by ascontiguousarray, which makes a list of a single number.
         stored = {name: np.asarray(array, order="C") for name, array in answer.items()}
+        about = {"run": self.run, "question": question, "numbers": digest_of(stored)}
         write_bytes(self.folder / _ENTRY.format(self._next), save(stored, about))
         self._next += 1
 
@@ -134,6 +137,8 @@ class Journal:
             raise _foreign(self.folder, f"{path.name} with numbers other than float64")
         if not all(np.isfinite(array).all() for array in arrays.values()):
             raise _foreign(self.folder, f"{path.name} with numbers that are not finite")
+        if about.get("numbers") != digest_of(arrays):
+            raise _foreign(self.folder, f"{path.name} with numbers that were changed")
         return arrays, str(about.get("question"))
 
 
@@ -161,16 +166,38 @@ def question_of(what: str, array: NDArray[Any]) -> str:
     return f"{what} {hashlib.sha256(contents).hexdigest()}"
 
 
+def digest_of(arrays: Arrays) -> str:
+    """Name numbers by their digest: a disk may give back others than it was given."""
+    sha = hashlib.sha256()
+    for name in sorted(arrays):
+        sha.update(f"{name} {arrays[name].shape} ".encode() + arrays[name].tobytes())
+    return sha.hexdigest()
+
+
 def remove(folder: Path) -> None:
-    """Remove a journal, and nothing else: a folder of other things is left alone."""
+    """Remove a journal, and nothing else: other things in a folder are left alone."""
     if not folder.exists():
         return
-    if not (folder / FACTS).is_file():
+    others = not folder.is_dir() or any(not _OWN.fullmatch(f.name) for f in folder.iterdir())
+    if others and not (folder / FACTS).is_file():
         raise InputError(
             f"Expected a checkpoint or nothing at {folder}, got something else. "
             "Remove it, or write the model elsewhere."
         )
-    shutil.rmtree(folder)
+    own = [file for file in folder.iterdir() if _OWN.fullmatch(file.name)]
+    # The facts last: what is left if this is cut short is still known for a journal.
+    for file in sorted(own, key=lambda file: file.name == FACTS):
+        file.unlink(missing_ok=True)
+    if not others and not folder.is_symlink():
+        with suppress(OSError):  # another training of the same model, begun meanwhile
+            folder.rmdir()
+
+
+def _is_begun(folder: Path) -> bool:
+    """Tell whether there is more than a training leaves that is killed as it begins."""
+    if not folder.is_dir():
+        return folder.exists()
+    return any(not file.name.startswith(".training.") for file in folder.iterdir())
 
 
 def _read_facts(folder: Path) -> dict[str, Any]:

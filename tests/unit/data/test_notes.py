@@ -46,6 +46,11 @@ def test_a_clean_table_has_none():
             "Column 'sex' has 'Male' and 'male', which count as different.",
         ),
         (
+            {"sex": lambda r, n: np.where(np.arange(n) % 3, "caf\u00e9", "cafe\u0301")},
+            ("sex",),
+            r"Column 'sex' has 'cafe\u0301' and 'caf\xe9', which count as different.",
+        ),
+        (
             {"customer": lambda r, n: np.arange(n) + 1000},
             ("sex",),
             "Column 'customer' differs in every row, as an identifier does; name it in ids.",

@@ -3,6 +3,7 @@
 import json
 
 import pandas as pd
+import pyarrow.parquet as pq
 import pytest
 from tests.integration.hiring import people
 
@@ -64,8 +65,65 @@ def test_a_part_of_numbers_is_read_as_the_others(folder, tmp_path):
     assert joined["note"].tolist() == whole["note"].tolist()
 
 
+def test_a_part_is_read_under_the_schema_of_the_table(folder, tmp_path, capsys):
+    # Rows of the training, among which are the edges of bins: a float32 is beside its float64.
+    whole = people(400, 0).assign(seat=1)
+    parts = {
+        "a": whole.iloc[:100].assign(seat=2**60),
+        "b": whole.iloc[100:200].astype({"years": "float32"}).assign(seat=None),
+        "empty": whole.iloc[:0].drop(columns="seat"),
+        "team=01/c": whole.iloc[200:250],
+        "team=x/d": whole.iloc[250:].drop(columns="seat"),
+        "team=__HIVE_DEFAULT_PARTITION__/e": whole.iloc[:5].drop(columns="years"),
+    }
+    for name, rows in parts.items():
+        (tmp_path / "t" / name).parent.mkdir(parents=True, exist_ok=True)
+        rows.to_parquet(tmp_path / "t" / f"{name}.parquet", index=False)
+    kept = [word for name in ("id", "seat", "team") for word in ("--keep", name)]
+    words = ["predict", folder / "model.safetensors", tmp_path / "t", *kept, "-o"]
+    assert run(*words, tmp_path / "parts") == 0
+    assert run(*words, tmp_path / "whole.parquet") == 0
+    found = pd.concat(
+        [pd.read_parquet(tmp_path / "parts" / f"{n}.parquet", partitioning=None) for n in parts],
+        ignore_index=True,
+    )
+    order = pd.read_parquet(tmp_path / "whole.parquet")
+    schemas = {str(pq.read_schema(tmp_path / "parts" / f"{n}.parquet")) for n in parts}
+    assert len(schemas) == 1
+    keys = ["id", "team", "reason"]
+    found, order = (t.sort_values(keys, ignore_index=True) for t in (found, order))
+    pd.testing.assert_frame_equal(found[order.columns], order, rtol=0, atol=1e-12)
+    assert {"01", "x"} < {*order["team"]}
+    assert order["probability"].isna().sum() == 5
+
+
+def test_a_part_without_a_row_to_audit_is_left_out(folder, tmp_path, capsys):
+    (tmp_path / "t").mkdir()
+    for name, lost in (("a", []), ("b", ["hired"]), ("c", ["sex"]), ("d", ["years"])):
+        rows = people(60, ord(name))
+        rows[lost] = None
+        rows.to_parquet(tmp_path / "t" / f"{name}.parquet", index=False)
+    words = ["audit", folder / "model.safetensors", tmp_path / "t", "--json"]
+    assert run(*words) == 0
+    whole = json.loads(capsys.readouterr().out)
+    assert run(*words, "--parts", tmp_path / "scored") == 0
+    out, said = capsys.readouterr()
+    assert json.loads(out)["accuracy"] == pytest.approx(whole["accuracy"], abs=1e-12)
+    assert json.loads(out)["n_rows"] == whole["n_rows"] == 60
+    assert "In b.parquet, no row is audited. Expected labels in 'hired', as in other" in said
+    assert "In c.parquet, no row is audited. Expected at least one row to audit" in said
+    assert "In d.parquet, no row is audited. Row 1: years is missing" in said
+    assert run(*words, "--parts", tmp_path / "strict", "--strict") == 2
+    assert "In b.parquet: Expected a label in every row" in capsys.readouterr().err
+    (tmp_path / "t" / "a.parquet").unlink()
+    (tmp_path / "t" / "b.parquet").unlink()
+    mistake(capsys, "In c.parquet, no row is audited.", *words, "--parts", tmp_path / "none")
+
+
 def test_what_is_there_is_not_made_again(folder, tmp_path, capsys):
     words = ["predict", folder / "model.safetensors", folder / "table", "-o", tmp_path / "out"]
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / f".{NAME}.x1").touch()  # of a run that was killed as it began
     assert run(*words) == 0
     (tmp_path / "out" / "year=2024" / "c.parquet").unlink()
     kept = (tmp_path / "out" / "a.parquet").stat().st_mtime_ns

@@ -123,6 +123,26 @@ def test_mistakes_are_refused_on_every_rank(table, monkeypatch):
     refused("at most 1 different texts in column 'job'", two, apart=True)
 
 
+def test_whole_numbers_on_one_rank_are_numbers_on_another(table):
+    # pandas stores whole numbers with a gap, or a single fraction, as floats.
+    whole = table.astype({"age": float})
+    whole.loc[whole.index[-3:], "age"] += 0.5
+    alone = TableModel.fit(whole, label="hired", sensitive="group", random_state=0)
+    parts = by_group(whole)
+    for model in fitted([parts[0].astype({"age": "int64"}), *parts[1:]], apart=True):
+        assert_equal(model, alone)
+
+
+def test_an_infinite_number_is_refused_in_any_row(table):
+    parts = by_group(table.astype({"pay": float}))
+    for row in range(3, 9):  # some of them would be held out
+        bad = parts[2].copy()
+        bad.iloc[row, bad.columns.get_loc("pay")] = np.inf
+        message = rf"in column 'pay', got 1 infinite \(the first in row {row + 1}\).*Rank 2 of 3"
+        with pytest.raises(InputError, match=message):
+            fitted([*parts[:2], bad])
+
+
 def test_ranks_with_different_encoders_are_refused(table):
     both = [TableEncoder.learn(table[[name]]) for name in ("age", "job")]
 

@@ -8,7 +8,14 @@ from safetensors.numpy import save
 from fairsmooth.exceptions import InputError
 from fairsmooth.training import epochs
 from fairsmooth.training.epochs import Epochs
-from fairsmooth.training.journal import Journal, current, kept_in, question_of, remove
+from fairsmooth.training.journal import (
+    Journal,
+    current,
+    digest_of,
+    kept_in,
+    question_of,
+    remove,
+)
 from fairsmooth.training.steps import STEPS
 
 FACTS = {"table": "abc", "sigma": 1.0}
@@ -89,9 +96,18 @@ def test_other_facts_are_refused(tmp_path, change):
 )
 def test_entries_that_do_not_fit_are_refused(tmp_path, arrays, run, message):
     journal = begun(tmp_path / "j", ("x", [1, 2]))
-    about = {"run": run or journal.run, "question": "x"}
+    about = {"run": run or journal.run, "question": "x", "numbers": digest_of(arrays)}
     (tmp_path / "j" / "000000.safetensors").write_bytes(save(arrays, about))
     with pytest.raises(InputError, match=message):
+        again(tmp_path / "j").recall("x", SHAPES)
+
+
+def test_a_bit_that_flipped_is_refused(tmp_path):
+    begun(tmp_path / "j", ("x", [1, 2]))
+    path = tmp_path / "j" / "000000.safetensors"
+    contents = path.read_bytes()
+    path.write_bytes(contents[:-3] + bytes([contents[-3] ^ 64]) + contents[-2:])
+    with pytest.raises(InputError, match=r"000000\.safetensors with numbers that were changed"):
         again(tmp_path / "j").recall("x", SHAPES)
 
 
@@ -106,11 +122,31 @@ def test_facts_that_are_none_are_refused(tmp_path, contents):
 def test_only_a_journal_is_removed(tmp_path):
     remove(tmp_path / "nothing")
     (tmp_path / "mine").mkdir()
-    with pytest.raises(InputError, match="got something else"):
-        remove(tmp_path / "mine")
+    (tmp_path / "mine" / "diary").touch()
+    (tmp_path / "file").touch()
+    for mine in ("mine", "file"):
+        with pytest.raises(InputError, match="got something else"):
+            remove(tmp_path / mine)
     begun(tmp_path / "j", ("x", [1, 2]))
     remove(tmp_path / "j")
     assert not (tmp_path / "j").exists()
+    begun(tmp_path / "j", ("x", [1, 2]))
+    (tmp_path / "j" / "diary").touch()
+    remove(tmp_path / "j")
+    assert [file.name for file in (tmp_path / "j").iterdir()] == ["diary"]
+
+
+def test_what_a_training_leaves_that_is_killed_as_it_begins_is_no_journal(tmp_path):
+    for resume in (True, False):
+        (tmp_path / "j").mkdir()
+        (tmp_path / "j" / ".training.json.x1").touch()
+        assert Journal.open(tmp_path / "j", FACTS, resume=resume).n_known == 0
+        remove(tmp_path / "j")
+        # A removal that was cut short.
+        begun(tmp_path / "j", ("x", [1, 2]))
+        (tmp_path / "j" / "training.json").unlink()
+        remove(tmp_path / "j")
+        assert not (tmp_path / "j").exists()
 
 
 def test_a_journal_is_current_in_its_block_only(tmp_path):
@@ -141,8 +177,9 @@ def test_epochs_that_do_not_fit_are_refused(tmp_path, change, message):
         state_of(3).keep("adam", start)
     journal = again(tmp_path / "j")
     arrays, _ = journal._read(0)
-    about = {"run": journal.run, "question": epochs._question("adam", start)}
+    arrays |= {"means": np.zeros((0, 4)), **change}
+    about = {"question": epochs._question("adam", start), "numbers": digest_of(arrays)}
     path = tmp_path / "j" / "000000.safetensors"
-    path.write_bytes(save({**arrays, "means": np.zeros((0, 4)), **change}, about))
+    path.write_bytes(save(arrays, {"run": journal.run, **about}))
     with kept_in(journal), pytest.raises(InputError, match=message):
         state_of(3).recall("adam", start)

@@ -65,9 +65,14 @@ def require_space(n_bytes: int) -> None:
     free = shutil.disk_usage(folder).free
     if free < n_bytes:
         raise InputError(
-            f"Expected {n_bytes / 2**30:,.2f} GiB of space in {folder} for the coded rows, got "
-            f"{free / 2**30:,.2f} GiB. Make room, or set TMPDIR to another folder."
+            f"Expected {_size(n_bytes)} of space in {folder} for the coded rows, got "
+            f"{_size(free)}. Make room, or set TMPDIR to another folder."
         )
+
+
+def _size(n_bytes: int) -> str:
+    small = n_bytes < 2**30
+    return f"{n_bytes / 2**20:,.2f} MiB" if small else f"{n_bytes / 2**30:,.2f} GiB"
 
 
 def _mapped(kind: Any, shape: tuple[int, int]) -> NDArray[Any]:

@@ -60,9 +60,7 @@ def agreed_frame(
     profiles = [Profile.of(name, decimal=decimal, text=name in text) for name in table.column_names]
     for profile in profiles:
         profile.update(table[profile.name])
-    for told in ranks.gather([profile.told() for profile in profiles]):
-        for profile, heard in zip(profiles, told, strict=True):
-            profile.hear(heard)
+    _agree(profiles, ranks)
     types = {profile.name: profile.decide() for profile in profiles}
     return mark_normal(
         pd.DataFrame(
@@ -101,8 +99,7 @@ class SharedTable(StoredTable):
         pieces = self.ranks.together(
             lambda: [Piece.of(batch.column(0), profile) for batch in read([name])]
         )
-        for told in self.ranks.gather(profile.told()):
-            profile.hear(told)
+        _agree([profile], self.ranks)
         kind = self._types[name] = profile.decide()
         return pieces, kind
 
@@ -197,6 +194,17 @@ def _read(source: Range) -> pa.Table:
     batches = list(source.batches())
     empty = pa.schema([(name, pa.null()) for name in source.names])
     return pa.Table.from_batches(batches, schema=None if batches else empty)
+
+
+def _agree(profiles: Sequence[Profile], ranks: Ranks) -> None:
+    """Let columns be what the rows of all ranks allow."""
+    for profile in profiles:
+        # Whole numbers on one rank are numbers where another, with a gap, stores fractions.
+        if profile.kinds == {"integer"} and not profile.inexact:
+            profile.kinds = {"integer", "float"}
+    for told in ranks.gather([profile.told() for profile in profiles]):
+        for profile, heard in zip(profiles, told, strict=True):
+            profile.hear(heard)
 
 
 def _require_same(names: list[str], ranks: Ranks) -> None:

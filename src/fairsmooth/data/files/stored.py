@@ -84,6 +84,7 @@ class StoredTable:
     def kind(self, name: str) -> ColumnType:
         """Tell what a column is, over all its rows."""
         if name not in self._types:
+            _validate.known_column(name, self.columns, where="the table")
             profile = Profile.of(name, text=name in self.text)
             for batch in self.source.batches([name]):
                 Piece.of(batch.column(0), profile)

@@ -59,8 +59,11 @@ def _write_parquet(temporary: Path, path: Path, chunks: Iterator[pd.DataFrame]) 
                 writer = pq.ParquetWriter(temporary, table.schema)
             writer.write_table(table.cast(writer.schema))
             rows += len(chunk)
-    except pa.ArrowInvalid as error:
-        raise InputError(f"Expected columns that Parquet can hold in {path}: {error}") from error
+    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as error:
+        raise InputError(
+            f"Expected columns that Parquet can hold in {path}: {error}. Leave the column out, or "
+            "write .csv."
+        ) from error
     finally:
         if writer is not None:
             writer.close()

@@ -42,6 +42,11 @@ def test_what_cannot_be_written(tmp_path):
     mixed = pd.DataFrame({"a": [1, "x"]}, dtype=object)
     with pytest.raises(InputError, match="columns that Parquet can hold"):
         write_chunks(tmp_path / "t.parquet", [mixed])
+    # What came first, nothing, decided the type of the column.
+    late = [pd.DataFrame({"tags": [value]}, dtype=object) for value in (None, [1])]
+    with pytest.raises(InputError, match=r"columns that Parquet can hold .* or write \.csv"):
+        write_chunks(tmp_path / "t.parquet", late)
+    assert not list(tmp_path.iterdir())
 
 
 def test_no_rows_are_a_header(tmp_path):
