@@ -147,6 +147,8 @@ def test_mistakes_are_one_line(folder, capsys):
     both = ["guarantee", folder / "model", folder / "safe.csv"]
     assert "Expected a limit, got none" in mistake(capsys, *both)
     assert "total_variation:0.01" in mistake(capsys, *both, "--max-dp", "0.1", "--shift", "tv")
+    unknown = [*both, "--max-dp", "0.1", "--shift", "kl:0.1"]
+    assert "Expected shift to be one of" in mistake(capsys, *unknown)
     assert "from the model" in mistake(capsys, *both, "--max-dp", "0.1", "--label", "hired")
     assert "other than the input" in mistake(
         capsys, *both, "--max-dp", "0.1", "-o", folder / "safe.csv"
@@ -203,6 +205,18 @@ def test_rows_are_read_and_decided_again_as_they_were(folder, capsys, tmp_path):
     code, out, _ = run(capsys, *verify, "--data", tmp_path / "safe.csv", *how)
     assert code == 0
     assert "are those of the guarantee" in out
+
+
+@pytest.mark.parametrize(("fact", "value"), [("threshold", "half"), ("label", 1), ("positive", [])])
+def test_facts_that_cannot_be_are_one_line(folder, capsys, tmp_path, fact, value):
+    forged = tmp_path / "g.json"
+    arguments = ["guarantee", folder / "safe.csv", *COLUMN, "--max-dp", "0.3", "-o", forged]
+    run(capsys, *arguments)
+    document = json.loads(forged.read_text())
+    document["provenance"][fact] = value
+    forged.write_text(json.dumps(document))
+    checked = ["verify", "--guarantee", forged, "--data", folder / "safe.csv"]
+    assert "Expected label and positive value as texts" in mistake(capsys, *checked)
 
 
 def test_a_try_of_a_series_needs_its_rows(folder, capsys, tmp_path):

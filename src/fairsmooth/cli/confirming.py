@@ -105,10 +105,17 @@ def _column(facts: dict[str, Any]) -> dict[str, Any]:
             "Expected the model that made the decisions, got none, and the guarantee names no "
             "column of decisions."
         )
+    label, positive, threshold = (facts.get(name) for name in ("label", "positive", "threshold"))
+    texts = all(text is None or isinstance(text, str) for text in (label, positive))
+    if not texts or not (threshold is None or type(threshold) in (int, float)):
+        raise InputError(
+            "Expected label and positive value as texts and a threshold as a number in the "
+            f"guarantee's provenance, got {label!r}, {positive!r} and {threshold!r}."
+        )
     return {
         "column": column,
         "sensitive": tuple(map(str, sensitive)),
-        "label": facts.get("label"),
-        "positive": facts.get("positive"),
-        "threshold": facts.get("threshold"),
+        "label": label,
+        "positive": positive,
+        "threshold": threshold,
     }

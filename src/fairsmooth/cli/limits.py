@@ -110,14 +110,17 @@ def parse_shift(text: str | None) -> "Shift | None":
     """Read a shift such as ``total_variation:0.01``."""
     if text is None:
         return None
+    from fairsmooth.guarantees.gaps import checked_shift
+
     name, _, radius = text.partition(":")
     try:
-        return name, float(radius)
+        size = float(radius)
     except ValueError:
         raise InputError(
             f"Expected --shift as a divergence and a radius, such as total_variation:0.01, "
             f"got {text!r}."
         ) from None
+    return checked_shift((name, size))
 
 
 def decided_rows(

@@ -101,8 +101,9 @@ def _bounds(
 
 def _total(quantity: Quantity, parts: tuple[float, ...]) -> float:
     total = quantity.combine(list(parts))
-    # Adding two floats rounds by half a unit: a sum of bounds is rounded up.
-    return total * (1.0 + 2.0**-52) if quantity.summed else total
+    # Adding two floats rounds by half a unit: a sum of bounds is rounded up, but not
+    # beyond what the sum can be.
+    return min(quantity.largest, total * (1.0 + 2.0**-52)) if quantity.summed else total
 
 
 def radius(

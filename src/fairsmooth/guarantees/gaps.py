@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -15,8 +16,9 @@ from fairsmooth.data.groups import Groups, encode_groups
 from fairsmooth.exceptions import GroupError, InputError
 from fairsmooth.guarantees.cells import Cells, DecisionCells, ScoreCells
 from fairsmooth.guarantees.claims import Claim, Shift, make_claim, withheld
+from fairsmooth.guarantees.group_labels import written
 from fairsmooth.guarantees.guarantee import CellCount, GapGuarantee, error_of
-from fairsmooth.guarantees.limits import Limits, chosen_confidence, limit_table
+from fairsmooth.guarantees.limits import Limits, chosen_confidence, is_number, limit_table
 from fairsmooth.guarantees.quantities import EVERYBODY, NEGATIVE, POSITIVE, QUANTITIES
 
 
@@ -84,8 +86,8 @@ def guarantee_gaps(
     _refuse(refused)
     table = limit_table(limits)
     level = chosen_confidence(limits, confidence)
-    moved = _checked_shift(shift)
-    _check_attempt(attempt)
+    moved = checked_shift(shift)
+    attempt = _checked_attempt(attempt)
     values = decisions_of(y_pred, scores=scores)
     truth = None if y_true is None else labels_of(y_true, n_rows=len(values))
     error = error_of(level, attempt)
@@ -175,7 +177,9 @@ def _parts(
     table: Mapping[str | None, Mapping[str, float]],
 ) -> Iterator[_Part]:
     n_rows = len(values)
-    strata = None if control_features is None else encode_groups(control_features, n_rows=n_rows)
+    strata = None
+    if control_features is not None:
+        strata = written(encode_groups(control_features, n_rows=n_rows))
     for column, limits in table.items():
         groups = _groups(sensitive_features, column, n_rows=n_rows)
         for stratum, keep in _strata(strata):
@@ -209,7 +213,7 @@ def _groups(sensitive_features: Any, column: str | None, *, n_rows: int) -> Grou
         names = [str(name) for name in sensitive_features.columns]
         _validate.known_column(column, names, where="sensitive_features")
         sensitive_features = sensitive_features.iloc[:, names.index(column)]
-    groups = encode_groups(sensitive_features, n_rows=n_rows)
+    groups = written(encode_groups(sensitive_features, n_rows=n_rows))
     if len(groups.labels) < 2:
         raise GroupError(
             f"Expected at least 2 groups in sensitive_features, got {len(groups.labels)}. "
@@ -267,21 +271,23 @@ def _refuse(refused: Mapping[str, Any]) -> None:
         raise TypeError(f"guarantee_gaps() got an unexpected keyword argument {name!r}")
 
 
-def _checked_shift(shift: Shift | None) -> Shift | None:
+def checked_shift(shift: Shift | None) -> Shift | None:
+    """Return a shift whose divergence is known and whose radius it can have."""
     if shift is None:
         return None
     if not (isinstance(shift, tuple | list) and len(shift) == 2):
         raise InputError(f"Expected shift as (divergence, radius), got {shift!r}.")
     name, radius = shift
     _validate.one_of(DIVERGENCES, shift=name)
-    if isinstance(radius, bool) or not isinstance(radius, int | float):
+    if not is_number(radius):
         raise InputError(f"Expected a number as the radius of the shift, got {radius!r}.")
     _validate.in_range(0.0, DIVERGENCES[name].largest, radius=radius)
     return str(name), float(radius)
 
 
-def _check_attempt(attempt: int | None) -> None:
+def _checked_attempt(attempt: int | None) -> int | None:
     if attempt is None:
-        return
-    if isinstance(attempt, bool) or not isinstance(attempt, int) or attempt < 1:
+        return None
+    if isinstance(attempt, bool) or not isinstance(attempt, Integral) or attempt < 1:
         raise InputError(f"Expected attempt as a whole number from 1, got attempt={attempt!r}.")
+    return int(attempt)

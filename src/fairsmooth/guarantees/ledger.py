@@ -10,10 +10,13 @@ import pandas as pd
 
 from fairsmooth.data.groups import Groups, encode_groups, refuse_probabilities
 from fairsmooth.exceptions import InputError
+from fairsmooth.guarantees.group_labels import written
 from fairsmooth.guarantees.quantities import EVERYBODY, NEGATIVE, POSITIVE
 
 LABELS = (EVERYBODY, POSITIVE, NEGATIVE)
 MISSING = "(missing)"
+# What is counted of each cell of a batch: by group and label, positive decisions and rows.
+Counts = dict[tuple[int, int | None], tuple[int, int]]
 # The alarm restarts at each of the latest batches; older ones are kept as one sum.
 MOST_BATCHES = 500
 
@@ -25,7 +28,7 @@ class Batch:
     digest: str
     date: str
     kind: str
-    counts: dict[tuple[int, int | None], tuple[int, int]]
+    counts: Counts
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data."""
@@ -73,6 +76,26 @@ class Ledger:
                 summed[cell] = (old[0] + positive, old[1] + rows)
             self.batches[:2] = [Batch(first.digest, first.date, "earlier", summed)]
 
+    def late_labels(self, digest: str, counts: Counts) -> Counts:
+        """Return what the labels of a batch that was added before add to its label cells.
+
+        Nothing, if they take labels back that were counted, or if the batch has been summed up
+        with others since, so that nobody knows which labels it had.
+        """
+        if self.seen.get(digest) == "unlabelled":
+            return counts
+        same = [batch for batch in self.batches if batch.digest == digest]
+        if not same or same[0].kind not in ("labelled", "unlabelled"):
+            return {}
+        left = dict(counts)
+        for cell, (positive, rows) in ((c, n) for b in same for c, n in b.counts.items()):
+            if cell[1] is not EVERYBODY:
+                now = left.get(cell, (0, 0))
+                left[cell] = (now[0] - positive, now[1] - rows)
+        if any(not 0 <= positive <= rows for positive, rows in left.values()):
+            return {}
+        return {cell: found for cell, found in left.items() if found[1] > 0}
+
     def codes(self, groups: Groups) -> np.ndarray[Any, np.dtype[np.intp]]:
         """Return the position of every row's group, appending groups that are new."""
         for label in groups.labels:
@@ -84,10 +107,12 @@ class Ledger:
 
 def named_groups(sensitive_features: Any, *, n_rows: int) -> Groups:
     """Encode groups; a missing value is a group with a name of its own."""
+    if hasattr(sensitive_features, "to_pandas"):  # polars and Arrow
+        sensitive_features = sensitive_features.to_pandas()
     frame = pd.DataFrame(sensitive_features)
     for position in range(frame.shape[1]):
         refuse_probabilities(frame.iloc[:, position])
-    return encode_groups(frame.astype(object).where(frame.notna(), MISSING), n_rows=n_rows)
+    return written(encode_groups(frame.astype(object).where(frame.notna(), MISSING), n_rows=n_rows))
 
 
 def known_labels(y_true: Any, *, n_rows: int) -> np.ndarray[Any, np.dtype[np.intp]]:
@@ -107,9 +132,9 @@ def tally(
     codes: np.ndarray[Any, np.dtype[np.intp]],
     truth: np.ndarray[Any, np.dtype[np.intp]] | None,
     labels: Iterable[int | None],
-) -> dict[tuple[int, int | None], tuple[int, int]]:
+) -> Counts:
     """Count positive decisions and rows of every group that occurs, label by label."""
-    found: dict[tuple[int, int | None], tuple[int, int]] = {}
+    found: Counts = {}
     for label in labels:
         if label is not EVERYBODY and truth is None:
             continue

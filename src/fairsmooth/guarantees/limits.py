@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from numbers import Real
 from typing import Any
 
 from fairsmooth import _validate
@@ -43,20 +44,29 @@ class Limits:
 
     def __post_init__(self) -> None:
         check_confidence(self.confidence)
-        check_limits(self.to_dict())
+        check_limits(self._given)
+
+    @property
+    def _given(self) -> dict[str, Any]:
+        named = {f.name: getattr(self, f.name) for f in fields(self) if f.name in QUANTITIES}
+        return {name: value for name, value in named.items() if value is not None}
 
     def to_dict(self) -> dict[str, float]:
         """Return the limits that are set, by name."""
-        named = {f.name: getattr(self, f.name) for f in fields(self) if f.name in QUANTITIES}
-        return {name: value for name, value in named.items() if value is not None}
+        return {name: float(value) for name, value in self._given.items()}
 
 
 def check_confidence(confidence: float) -> None:
     """Require a confidence that says something."""
-    if not 0.5 <= confidence < 1.0:
+    if not (is_number(confidence) and 0.5 <= confidence < 1.0):
         raise InputError(
             f"Expected confidence of at least 0.5 and below 1, got confidence={confidence!r}."
         )
+
+
+def is_number(value: Any) -> bool:
+    """Tell whether a value is a real number: Python's or numpy's, no truth value."""
+    return isinstance(value, Real) and not isinstance(value, bool)
 
 
 def check_limits(limits: Mapping[str, Any]) -> dict[str, float]:
@@ -65,7 +75,7 @@ def check_limits(limits: Mapping[str, Any]) -> dict[str, float]:
         raise InputError(f"Expected at least one limit, got none. Choose from {list(QUANTITIES)}.")
     for name, value in limits.items():
         _validate.one_of(QUANTITIES, limit=name)
-        if isinstance(value, bool) or not isinstance(value, int | float):
+        if not is_number(value):
             raise InputError(f"Expected a number as the limit of {name}, got {value!r}.")
         _validate.in_range(0.0, QUANTITIES[name].largest, **{name: value})
     return {name: float(value) for name, value in limits.items()}
@@ -97,7 +107,7 @@ def chosen_confidence(limits: Any, confidence: float | None) -> float:
     """Return the confidence asked for: the argument, or what the limits say."""
     stated = limits.confidence if isinstance(limits, Limits) else None
     if confidence is None:
-        return stated if stated is not None else 0.95
+        return float(stated) if stated is not None else 0.95
     check_confidence(confidence)
     if stated is not None and stated not in (confidence, 0.95):
         raise InputError(

@@ -25,6 +25,7 @@ from fairsmooth.guarantees.quantities import EVERYBODY, QUANTITIES, Quantity
 
 FORMAT = "fairsmooth-gap-monitor"
 GUARANTEED, OPEN, ALARM = "guaranteed", "open", "alarm"
+_REPEATED = "This batch was added before; it is ignored."
 
 
 class GapMonitor:
@@ -101,8 +102,8 @@ class GapMonitor:
         """Add a batch and return the status.
 
         A batch that was added before is ignored: one with the same ``batch`` name or, without
-        names, with the same decisions and groups in the same order. If it had no labels
-        and has some now, they are added to the label cells and nothing else is.
+        names, with the same decisions and groups in the same order. If it has labels now that
+        it had not, they are added to the label cells and nothing else is.
 
         Parameters
         ----------
@@ -121,30 +122,34 @@ class GapMonitor:
         groups = named_groups(sensitive_features, n_rows=len(values))
         truth = None if y_true is None else known_labels(y_true, n_rows=len(values))
         digest = digest_of(values, groups, batch)
-        kind = self._kind(digest, labelled=truth is not None)
+        kind = self._kind(digest, groups.labels, labelled=truth is not None)
         self.notes = self._notes(groups.labels, truth, kind)
         if kind == "repeated":
             return self.status
         codes = self._ledger.codes(groups)
         labels = [label for label in LABELS if kind != "labels" or label is not EVERYBODY]
+        counts = tally(values, codes, truth, labels)
+        if kind == "labels" and not (counts := self._ledger.late_labels(digest, counts)):
+            self.notes = [_REPEATED]
+            return self.status
         day = date or datetime.date.today().isoformat()
-        self._ledger.add(Batch(digest, day, kind, tally(values, codes, truth, labels)))
+        self._ledger.add(Batch(digest, day, kind, counts))
         self._judge()
         self.history.append(
             {"date": day, "status": self.status, "bounds": self.bounds, "measured": self.measured}
         )
         return self.status
 
-    def _kind(self, digest: str, *, labelled: bool) -> str:
-        before = self._ledger.seen.get(digest)
-        if before is None:
+    def _kind(self, digest: str, labels: tuple[Any, ...], *, labelled: bool) -> str:
+        if digest not in self._ledger.seen:
             return "labelled" if labelled else "unlabelled"
-        return "labels" if before == "unlabelled" and labelled else "repeated"
+        known = all(label in self._ledger.groups for label in labels)
+        return "labels" if labelled and known else "repeated"
 
     def _notes(self, labels: tuple[Any, ...], truth: Any, kind: str) -> list[str]:
         notes = []
         if kind == "repeated":
-            return ["This batch was added before; it is ignored."]
+            return [_REPEATED]
         if kind == "labels":
             notes.append("Labels of an earlier batch: added to the label cells only.")
         new = [label for label in labels if label not in self._ledger.groups]

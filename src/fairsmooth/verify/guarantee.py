@@ -92,6 +92,8 @@ def verify_guarantee(
 
 def _checks(statement: Statement, recounted: tuple[Cell, ...] | None) -> Iterator[Check]:
     yield Check("form", True, f"{len(statement.claims)} claims, confidence {statement.confidence}")
+    if statement.attempt is not None:
+        yield _series_summary(statement)
     if statement.cells is None and recounted is None:
         yield _without_counts(statement)
         return
@@ -140,6 +142,16 @@ def _series(statement: Statement, cells: tuple[Cell, ...]) -> Check:
     return Check(
         "series", True, f"try {statement.attempt} passes at error {float(statement.error):.3g}"
     )
+
+
+def _series_summary(statement: Statement) -> Check:
+    """Compare what stands at the top of a try with its claims, which alone are tested."""
+    limits = {claim.key: claim.limit for claim in statement.claims}
+    for name, value in {"limits": limits, "bounds": {}, "measured": {}, "radius": {}}.items():
+        if statement.plain[name] != value:
+            detail = f"Expected {name} {value!r}, got {statement.plain[name]!r}."
+            return Check("summary", False, detail)
+    return Check("summary", True, "limits agree, and nothing else is told")
 
 
 def _summary(statement: Statement) -> Check:

@@ -1,5 +1,7 @@
 import inspect
 import json
+from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -8,6 +10,7 @@ import pytest
 from fairsmooth.core.contrasts import Contrast, bound
 from fairsmooth.exceptions import GroupError, InputError, NoGuarantee
 from fairsmooth.guarantees import GapGuarantee, Limits, guarantee_gaps
+from fairsmooth.verify import verify_guarantee
 
 QUANTITIES = (
     "demographic_parity",
@@ -242,6 +245,7 @@ ARGUMENTS = {"sensitive_features": list("aabb"), "limits": {"demographic_parity"
         ),
         ({"limits": {"sex": {"impact_ratio": 0.8}}}, InputError, "as a DataFrame with a column"),
         ({"limits": {"equal_opportunity": 0.1}}, InputError, "Expected y_true, which"),
+        ({"confidence": "95"}, InputError, "Expected confidence of at least 0.5 and below 1"),
         ({"confidence": 1.0}, InputError, "Expected confidence of at least 0.5 and below 1"),
         (
             {"limits": Limits(impact_ratio=0.5, confidence=0.9), "confidence": 0.99},
@@ -252,6 +256,7 @@ ARGUMENTS = {"sensitive_features": list("aabb"), "limits": {"demographic_parity"
         ({"shift": ("kl", 0.1)}, InputError, "Expected shift to be one of"),
         ({"shift": ("hellinger", "x")}, InputError, "Expected a number as the radius"),
         ({"shift": ("hellinger", 2.0)}, InputError, "between 0.0 and 1.0"),
+        ({"attempt": 1.0}, InputError, "Expected attempt as a whole number from 1"),
         ({"attempt": 0}, InputError, "Expected attempt as a whole number from 1"),
         ({"y_true": [0, 1]}, InputError, "one entry per decision"),
         ({"y_true": [0, 1, 2, 0]}, InputError, "Expected labels 0 or 1"),
@@ -262,12 +267,56 @@ ARGUMENTS = {"sensitive_features": list("aabb"), "limits": {"demographic_parity"
         ({"y_pred": [0, 1, 2, 1], "scores": True}, InputError, "Expected scores between 0 and 1"),
         ({"sensitive_features": list("aaaa")}, GroupError, "Expected at least 2 groups"),
         ({"sensitive_features": ["a", None, "b", "b"]}, InputError, "1 missing"),
+        (
+            {"sensitive_features": pd.Series([Path("a"), "a", "b", "b"], dtype=object)},
+            GroupError,
+            "Expected groups whose texts differ",
+        ),
     ],
 )
 def test_mistakes_are_named(changed, kind, message):
     arguments = {"y_pred": [0, 1, 0, 1], **ARGUMENTS, **changed}
     with pytest.raises(kind, match=message):
         guarantee_gaps(arguments.pop("y_pred"), **arguments)
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64, Fraction])
+def test_numbers_of_every_kind_are_numbers(kind):
+    arguments = {"sensitive_features": ["a", "b"] * 50}
+    plain = guarantee_gaps(
+        [0, 1, 1, 0] * 25,
+        **arguments,
+        limits={"demographic_parity": 0.75},
+        confidence=0.75,
+        shift=("hellinger", 0.125),
+    )
+    for limits in (
+        {"demographic_parity": kind(0.75)},
+        Limits(demographic_parity=kind(0.75), confidence=kind(0.75)),
+    ):
+        found = guarantee_gaps(
+            [0, 1, 1, 0] * 25,
+            **arguments,
+            limits=limits,
+            confidence=kind(0.75),
+            shift=("hellinger", kind(0.125)),
+        )
+        assert json.dumps(found.to_dict()) == json.dumps(plain.to_dict())
+    tried = guarantee_gaps([0, 1] * 50, **arguments, limits=limits, attempt=np.int64(2))
+    assert json.loads(json.dumps(tried.to_dict()))["attempt"] == 2
+
+
+def test_the_sum_of_two_gaps_is_never_bounded_by_more_than_2():
+    found = guarantee_gaps(
+        [0, 1] * 4,
+        sensitive_features=["a", "b"] * 4,
+        y_true=[0, 0, 1, 1] * 2,
+        limits={"equalized_odds_sum": 2.0},
+    )
+    assert found.bounds == {"equalized_odds_sum": 2.0}
+    assert found.holds
+    assert "at most 2.0000" in str(found)
+    assert verify_guarantee(found.to_dict()).holds
 
 
 def test_limits_know_their_names():

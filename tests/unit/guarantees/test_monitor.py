@@ -1,10 +1,12 @@
 import json
 
 import numpy as np
+import pandas as pd
+import pyarrow as pa
 import pytest
 
 from fairsmooth.exceptions import InputError
-from fairsmooth.guarantees import GapMonitor, Limits
+from fairsmooth.guarantees import GapGuarantee, GapMonitor, Limits, guarantee_gaps
 from fairsmooth.guarantees import ledger as ledger_module
 
 LIMITS = {"demographic_parity": 0.15, "impact_ratio": 0.4}
@@ -72,6 +74,70 @@ def test_repeated_batches_and_late_labels():
     monitor.update(decision, sensitive_features=group, batch="monday")
     assert not monitor.notes
     assert monitor.counts[0]["rows"] == 2 * counts[0]["rows"]
+
+
+def test_labels_may_come_in_several_parts():
+    rng = np.random.default_rng(3)
+    decision, group, truth = batch(rng)
+    late, later = truth.astype(float), truth.astype(float)
+    late[::2], later[::4] = np.nan, np.nan
+    monitor, at_once = (GapMonitor({"equal_opportunity": 0.4}) for _ in range(2))
+    for labels in (late, later):
+        monitor.update(decision, sensitive_features=group, y_true=labels)
+    monitor = GapMonitor.from_dict(json.loads(json.dumps(monitor.to_dict())))
+    monitor.update(decision, sensitive_features=group, y_true=truth)
+    assert "added to the label cells only" in monitor.notes[0]
+    at_once.update(decision, sensitive_features=group, y_true=truth)
+    assert monitor.counts == at_once.counts
+    assert monitor.bounds == at_once.bounds
+    # Again, with fewer, with others, or with groups it never had: nothing is counted twice.
+    for labels in (truth, late, 1 - truth):
+        monitor.update(decision, sensitive_features=group, y_true=labels)
+        assert monitor.notes == ["This batch was added before; it is ignored."]
+    monitor.update(decision, sensitive_features=group, y_true=late, batch="named")
+    monitor.update(decision, sensitive_features=group + "x", y_true=truth, batch="named")
+    assert monitor.notes == ["This batch was added before; it is ignored."]
+    assert {row["group"] for row in monitor.counts} == {"a", "b"}
+
+
+def test_labels_of_a_batch_long_summed_up_are_not_counted_twice(monkeypatch):
+    monkeypatch.setattr(ledger_module, "MOST_BATCHES", 2)
+    rng = np.random.default_rng(4)
+    batches = [batch(rng) for _ in range(4)]
+    monitor = GapMonitor({"equal_opportunity": 0.4})
+    for number, (decision, group, truth) in enumerate(batches):
+        half = np.where(np.arange(len(truth)) % 2, truth, np.nan) if number < 3 else None
+        monitor.update(decision, sensitive_features=group, y_true=half)
+    counts = monitor.counts
+    for decision, group, truth in batches[:3]:
+        monitor.update(decision, sensitive_features=group, y_true=truth)
+        assert monitor.counts == counts
+    # The last one had no labels at all, so that all of its labels are new.
+    decision, group, truth = batches[3]
+    monitor.update(decision, sensitive_features=group, y_true=truth)
+    labelled = sum(row["rows"] for row in monitor.counts if row["label"] is not None)
+    assert labelled == 3 * 300 + 600
+
+
+@pytest.mark.parametrize("kind", ["arrow", "dates", "bands", "bytes"])
+def test_groups_of_every_kind_are_the_same_after_they_were_written(kind):
+    rng = np.random.default_rng(5)
+    decision, group, truth = batch(rng)
+    given = {
+        "arrow": pa.table({"sex": group}),
+        "dates": pd.to_datetime(pd.Series(np.where(group == "a", "2020-01-01", "2021-06-01"))),
+        "bands": pd.cut(pd.Series(np.where(group == "a", 20, 60)), [0, 40, 80]),
+        "bytes": group.astype("S1"),
+    }[kind]
+    monitor = GapMonitor({"demographic_parity": 0.4, "equal_opportunity": 0.4})
+    monitor.update(decision, sensitive_features=given)
+    monitor = GapMonitor.from_dict(json.loads(json.dumps(monitor.to_dict())))
+    monitor.update(decision, sensitive_features=given, y_true=truth)
+    assert "added to the label cells only" in monitor.notes[0]
+    monitor.update(1 - decision, sensitive_features=given)
+    assert [row["rows"] for row in monitor.counts if row["label"] is None] == [600, 600]
+    found = guarantee_gaps(decision, sensitive_features=given, limits={"impact_ratio": 0.1})
+    assert GapGuarantee.from_dict(json.loads(json.dumps(found.to_dict()))) == found
 
 
 def test_new_groups_and_missing_values_are_counted_and_named():

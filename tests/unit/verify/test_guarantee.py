@@ -90,6 +90,26 @@ def test_a_series_needs_the_rows():
     assert not verify_guarantee(leaking, counts=shown["counts"]).holds
 
 
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("limits", {"demographic_parity": 0.01}),
+        ("bounds", {"demographic_parity": 0.01}),
+        ("measured", {"demographic_parity": 0.0}),
+        ("radius", {"total_variation": 0.5}),
+    ],
+)
+def test_the_top_of_a_series_cannot_promise_more_than_its_claims(name, value):
+    decision, arguments = rows(2)
+    arguments["limits"] = {"demographic_parity": LIMITS["demographic_parity"]}
+    shown = guarantee_gaps(decision, **arguments).to_dict()
+    hidden = guarantee_gaps(decision, **arguments, attempt=1).to_dict()
+    assert verify_guarantee(hidden, counts=shown["counts"]).holds
+    for counts in (None, shown["counts"]):
+        forged = verify_guarantee(hidden | {name: value}, counts=counts)
+        assert f"Expected {name} " in forged.failures[0].detail
+
+
 def forged(plain, change, *, only=None):
     """A guarantee after a change, with a summary that fits; ``only`` one of its claims."""
     copied = copy.deepcopy(plain)
