@@ -20,6 +20,7 @@ from fairsmooth.data.roles import (
 from fairsmooth.data.values import normal_texts
 from fairsmooth.metrics import Audit, audit
 from fairsmooth.metrics.own import take
+from fairsmooth.metrics.shift.scenarios import MOST_MIXED
 from fairsmooth.tables.provenance import Provenance
 from fairsmooth.tables.scoring import NoRows
 
@@ -57,7 +58,7 @@ class AuditedRows:
         if self.y is None:
             return audit(classifier, self.X, **groups)
         labels = np.asarray(classifier.classes_)[self.y]
-        if not (shift and self.shift_notes):
+        if not (shift and len(labels) > _SHIFTED_ROWS):
             reference = OutOfFold.of(self.X, self.y) if shift else None
             return audit(classifier, self.X, labels, **groups, shift=shift, reference=reference)
         from fairsmooth.metrics import audit_shift
@@ -75,13 +76,21 @@ class AuditedRows:
 
     @property
     def shift_notes(self) -> list[str]:
-        """Say that the curves under shift are of a sample, if they are."""
-        if self.y is None or len(self.y) <= _SHIFTED_ROWS:
+        """Say that the curves under shift are of a sample, or of some groups, if they are."""
+        if self.y is None:
             return []
-        return [
-            f"The curves under shift are of {_SHIFTED_ROWS:,} of {len(self.y):,} rows, evenly "
-            "spaced; all else is of all rows."
-        ]
+        notes, n_groups = [], len(self.sensitive.drop_duplicates())
+        if len(self.y) > _SHIFTED_ROWS:
+            notes.append(
+                f"The curves under shift are of {_SHIFTED_ROWS:,} of {len(self.y):,} rows, evenly "
+                "spaced; all else is of all rows."
+            )
+        if n_groups > MOST_MIXED:
+            notes.append(
+                f"The curves under another mix of groups change the shares of the {MOST_MIXED} "
+                f"largest of {n_groups} groups, one at a time."
+            )
+        return notes
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,8 @@ from fairsmooth.exceptions import InputError
 
 PARTITIONS = (0.05, 0.10, 0.15, 0.30, 0.40)
 SHARES = tuple(round(0.1 * step, 1) for step in range(1, 10))
+# Groups whose share is changed.
+MOST_MIXED = 20
 TILTS = (-1.0, -0.5, -0.25, 0.0, 0.25, 0.5, 1.0)
 
 
@@ -55,20 +57,21 @@ def partitions(
 
 
 def group_mix(groups: Groups, *, shares: Sequence[float] = SHARES) -> Iterator[Scenario]:
-    """Yield populations in which one group has a given share, for every group.
+    """Yield populations in which one group has a given share, for every group, ...
 
+    ... or for the 20 largest: every one of them makes a curve for each group.
     The others keep their proportions among themselves, and nothing changes
     within a group: the rates of a group and the gaps between groups stay as
     they are, and the rates over all rows move.
     """
     present = groups.counts / groups.counts.sum()
-    for code, label in enumerate(groups.labels):
-        if not 0.0 < present[code] < 1.0:
-            continue
+    largest = np.sort(np.argsort(-groups.counts, kind="stable")[:MOST_MIXED])
+    for code in largest[(present[largest] > 0.0) & (present[largest] < 1.0)]:
+        name = f"group_mix:{group_text(groups.labels[code])}"
         for share in shares:
             factors = np.full(len(present), (1.0 - share) / (1.0 - present[code]))
             factors[code] = share / present[code]
-            yield Scenario(f"group_mix:{group_text(label)}", share, factors[None, groups.codes])
+            yield Scenario(name, share, factors[None, groups.codes])
 
 
 def label_shift(y: NDArray[np.integer], *, shares: Sequence[float] = SHARES) -> Iterator[Scenario]:

@@ -73,3 +73,11 @@ def test_a_tilt_survives_extreme_values():
 def test_a_constant_column_cannot_be_tilted():
     with pytest.raises(InputError, match="Expected a column with finite values that vary, got 'c'"):
         list(exponential_tilt([1.0, 1.0], name="c"))
+
+
+def test_group_mix_of_many_groups_changes_the_largest():
+    """One curve per group for each group grew with the square of their number."""
+    names = np.repeat([f"g{k:02d}" for k in range(30)], np.arange(30) + 1)
+    groups = encode_groups(names, n_rows=len(names))
+    mixed = {scenario.curve.removeprefix("group_mix:") for scenario in group_mix(groups)}
+    assert mixed == {f"g{k:02d}" for k in range(10, 30)}
