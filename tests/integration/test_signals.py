@@ -99,3 +99,42 @@ def test_a_table_being_written_is_not_left_half(data, tmp_path):
     assert out == ""
     assert err.strip() == "Terminated."
     assert {path.name for path in tmp_path.iterdir()} == before
+
+
+STILL_READING = """
+import atexit, io, sys, time
+import pyarrow.csv
+
+class Slow(io.RawIOBase):
+    reads = 0
+    def readable(self):
+        return True
+    def readinto(self, buffer):
+        Slow.reads += 1
+        if Slow.reads > 3:
+            time.sleep(1.0)
+        lines = b"a,b\\n" + b"1,2\\n" * 200
+        buffer[:len(lines)] = lines
+        return len(lines)
+
+options = pyarrow.csv.ReadOptions(block_size=1000)
+reader = pyarrow.csv.open_csv(Slow(), read_options=options)
+reader.read_next_batch()
+atexit.register(lambda: print("the end was reached"))
+from fairsmooth.cli.main import program
+program()
+"""
+
+
+def test_a_thread_of_arrow_that_still_reads_does_not_change_the_exit_code():
+    source = str(Path(fairsmooth.__file__).parents[1])
+    ended = subprocess.run(
+        [sys.executable, "-c", STILL_READING, "verify", "nowhere.safetensors"],
+        env={**os.environ, "PYTHONPATH": source, "OMP_NUM_THREADS": "1"},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert ended.returncode == 2, ended.stderr
+    assert ended.stderr == "Error: Expected a model file, found none at nowhere.safetensors.\n"
+    assert ended.stdout == "the end was reached\n"
