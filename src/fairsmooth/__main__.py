@@ -1,6 +1,6 @@
 """``python -m fairsmooth``: the command line."""
 
-from fairsmooth.cli.main import run
+from fairsmooth.cli.main import program
 
 if __name__ == "__main__":
-    run()
+    program()

@@ -121,8 +121,8 @@ options = pyarrow.csv.ReadOptions(block_size=1000)
 reader = pyarrow.csv.open_csv(Slow(), read_options=options)
 reader.read_next_batch()
 atexit.register(lambda: print("the end was reached"))
-from fairsmooth.cli.main import run
-run()
+from fairsmooth.cli.main import program
+program()
 """
 
 

@@ -97,8 +97,16 @@ class Stopped(BaseException):
         self.number = number
 
 
+def program() -> None:
+    """Be the ``fairsmooth`` script: run the command line, and end the process."""
+    try:
+        run()
+    except SystemExit as end:
+        _leave(end)
+
+
 def run() -> None:
-    """Run the command line as the ``fairsmooth`` script does."""
+    """Run the command line as the ``fairsmooth`` script does, up to the exit it ends with."""
     for name in ("SIGINT", "SIGTERM", "SIGHUP"):
         if hasattr(signal, name):
             signal.signal(getattr(signal, name), _stop)
@@ -121,6 +129,24 @@ def _leave(code: int) -> None:
             sys.exit(code)
         os._exit(code)
     sys.exit(code)
+
+
+def _leave(end: SystemExit) -> None:
+    """End the process with an exit code, without taking the interpreter down where Arrow was used.
+
+    Arrow reads tables by threads of its own. One that still wants Python while the interpreter
+    goes down aborts the process, rarely, and 134 takes the place of the exit code.
+    """
+    # Threads of Python's own, of pools and clusters, are ended by the interpreter alone.
+    if "pyarrow" not in sys.modules or threading.active_count() > 1:
+        raise end
+    atexit._run_exitfuncs()
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except (OSError, ValueError, AttributeError):  # closed: the interpreter says what it says
+        raise end from None
+    os._exit(int(end.code or 0))
 
 
 def _stop(number: int, frame: object) -> None:

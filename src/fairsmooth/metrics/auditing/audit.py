@@ -27,6 +27,9 @@ from fairsmooth.metrics.record import Record, by_metric_and_group
 from fairsmooth.metrics.scored import ScoredRows, last_certified, score_rows
 from fairsmooth.metrics.shift.audit import ShiftAudit, shift_curves
 
+# Distances that are means over rows.
+_MEANS = ("epsilon_l1", "epsilon_l2")
+
 
 def audit(
     clf: Any = None,
@@ -86,7 +89,7 @@ def audit(
     sample_weight : array-like of shape (n,), optional
         How much each row counts, where a sample was not drawn evenly. Rates, accuracy, gaps
         and the impact ratio are then weighted, with approximate intervals; what has no
-        weighted form (calibration, tying cost, noise floor) is left out.
+        weighted form (calibration, tying cost, noise floor, mean distances) is left out.
 
     Returns
     -------
@@ -128,7 +131,9 @@ def audit(
     if shift:
         raise InputError("Expected either sample_weight or shift=True, got both.")
     found = weighted_records(scored, weights, confidence=confidence)
-    return audit_of(clf, X, scored, **how, records=chain(found, epsilon_records(scored)))
+    # The largest distance is that of a row, whatever its weight; means over rows are not.
+    largest = (r for r in epsilon_records(scored) if not r.metric.startswith(_MEANS))
+    return audit_of(clf, X, scored, **how, records=chain(found, largest))
 
 
 def audit_of(

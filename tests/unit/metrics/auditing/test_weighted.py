@@ -66,6 +66,9 @@ def test_what_has_no_weighted_form_is_left_out(biased):
     weights = np.linspace(0.5, 2.0, len(biased.y))
     found = audit(clf, biased.X, biased.y, sensitive_features=groups, sample_weight=weights)
     assert found.find("tying_cost_log_loss", clf.groups_[0]) is None
+    # Mean distances would be those of rows without weights; the largest is that of a row.
+    kinds = {record.metric for record in found.records if record.metric.startswith("epsilon")}
+    assert kinds == {"epsilon_linf", "epsilon_linf_all_rows"}
     summary = found.summary()
     assert summary["tying_cost"] is None
     assert summary["measured_gap"] <= summary["epsilon_tight"]
