@@ -110,25 +110,7 @@ def run() -> None:
     for name in ("SIGINT", "SIGTERM", "SIGHUP"):
         if hasattr(signal, name):
             signal.signal(getattr(signal, name), _stop)
-    _leave(main(sys.argv[1:]))
-
-
-def _leave(code: int) -> None:
-    """End the process with an exit code, without taking the interpreter down where Arrow was used.
-
-    Arrow reads tables by threads of its own. One that still wants Python while the interpreter
-    goes down aborts the process, rarely, and 134 takes the place of the exit code.
-    """
-    # Threads of Python's own, of pools and clusters, are ended by the interpreter alone.
-    if "pyarrow" in sys.modules and threading.active_count() == 1:
-        atexit._run_exitfuncs()
-        try:
-            sys.stdout.flush()
-            sys.stderr.flush()
-        except (OSError, ValueError, AttributeError):  # closed: the interpreter says what it says
-            sys.exit(code)
-        os._exit(code)
-    sys.exit(code)
+    sys.exit(main(sys.argv[1:]))
 
 
 def _leave(end: SystemExit) -> None:

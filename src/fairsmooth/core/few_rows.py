@@ -66,8 +66,8 @@ def linear_scores_and_intervals(
 ) -> tuple[Floats, Floats]:
     """Return the smooth score of any number of rows, and the ends (n, 2) of its claimed error.
 
-    Rows beyond 1e100 are first scaled down to it: by then the link's own width and the
-    intercept no longer count, and nothing overflows.
+    Rows beyond 1e100 are worked on scaled down, with the intercept, and scaled up again as far as
+    nothing overflows: by then the link's own width no longer counts.
     """
     pieces = [X[at : at + _CHUNK] for at in range(0, max(len(X), 1), _CHUNK)]
     scores = np.concatenate([_any_size(parameters, x, sigma, link) for x in pieces])
@@ -80,13 +80,22 @@ def _any_size(parameters: Floats, X: Floats, sigma: float, link: str) -> Floats:
     if scores is not None:
         return scores
     if sigma > 0.0:
-        largest = np.abs(X).max(axis=1, keepdims=True, initial=0.0)
-        smaller = X * (_HUGE / np.maximum(largest, _HUGE))
-        scores = few_linear_scores(parameters, smaller, sigma=sigma, link=link)
-        return np.full(len(X), np.nan) if scores is None else scores
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            mean, scale = _scaled_down(parameters, X, sigma)
+            return smooth_logits(mean, scale * scale, link=link)
     with np.errstate(over="ignore", invalid="ignore"):
         logits = X @ parameters[:-1] + parameters[-1]
     return np.asarray(expit(logits)) if link == "logistic" else _normal_cdf(logits)
+
+
+def _scaled_down(parameters: Floats, X: Floats, sigma: float) -> tuple[Floats, Floats]:
+    """Return logits and their standard deviations, at most 1e100: by then only the ratio counts."""
+    shrink = _HUGE / np.maximum(np.abs(X).max(axis=1, initial=0.0), _HUGE)
+    small = X * shrink[:, None]
+    mean = small @ parameters[:-1] + parameters[-1] * shrink
+    scale = sigma * np.hypot(np.sqrt(np.einsum("ij,ij->i", small, small)), shrink)
+    grow = np.minimum(1.0 / shrink, _HUGE / np.maximum(np.abs(mean), scale))
+    return mean * grow, scale * grow
 
 
 def _logistic(mean: Floats, variance: Floats) -> Floats:

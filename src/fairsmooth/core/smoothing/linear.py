@@ -52,8 +52,7 @@ def smooth_link(
     normals stand for the logistic. Every row has the rule of its own scale, so that its score
     does not depend on others.
     """
-    if scale.dtype != torch.float64:
-        mean, scale = _within_range(mean, scale)
+    mean, scale = _within_range(mean, scale)
     if link == "probit":
         return normal_cdf(mean / (1.0 + scale.square()).sqrt())
     if link == "step":
@@ -73,9 +72,10 @@ def smooth_link(
 
 def _within_range(mean: Tensor, scale: Tensor) -> tuple[Tensor, Tensor]:
     """Bring scales down to where their squares are finite; by then only the ratio counts."""
-    if scale.numel() == 0 or float(scale.detach().max()) <= _WIDE:
+    wide = _WIDE if scale.dtype != torch.float64 else _HUGE
+    if scale.numel() == 0 or float(scale.detach().max()) <= wide:
         return mean, scale
-    shrink = (scale / _WIDE).clamp_min(1.0)
+    shrink = (scale / wide).clamp_min(1.0)
     return mean / shrink, scale / shrink
 
 
@@ -116,14 +116,20 @@ def smooth_linear(
 ) -> Tensor:
     """Return the exact smooth score of a linear model for every row.
 
-    Rows beyond 1e100 are first scaled down to it: by then the link's own width and the
-    intercept no longer count, and nothing overflows.
+    Rows beyond 1e100 are worked on scaled down, with the intercept, and scaled up again as far as
+    nothing overflows: by then the link's own width no longer counts.
     """
     scale = input_scale(X, sigma)
     if scale.numel() and float(scale.detach().max()) > sigma * _HUGE:
-        largest = X.detach().abs().amax(-1, keepdim=True)
-        X = X * (_HUGE / largest.clamp_min(_HUGE))
-        scale = input_scale(X, sigma)
+        shrink = (_HUGE / X.detach().abs().amax(-1).clamp_min(_HUGE)).to(X)
+        small = X * shrink.unsqueeze(-1)
+        # Not by the network's logits: there the intercept would drown what the row adds.
+        weight, bias = parameters[..., :-1].unsqueeze(-1), parameters[..., -1:]
+        mean = (small @ weight).squeeze(-1) + bias * shrink
+        norm = torch.linalg.vector_norm(small, dim=-1)
+        scale = sigma * torch.hypot(norm, shrink)
+        grow = torch.minimum(1.0 / shrink, _HUGE / torch.maximum(mean.detach().abs(), scale))
+        return smooth_link(mean * grow, scale * grow, link)
     return smooth_link(network.logits(parameters, X), scale, link)
 
 

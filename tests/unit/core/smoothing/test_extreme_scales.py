@@ -1,0 +1,60 @@
+"""Linear scores far beyond the sizes that squares can have, with torch and without."""
+
+import mpmath
+import numpy as np
+import pytest
+import torch
+
+from fairsmooth.core.architecture import Network
+from fairsmooth.core.few_rows import linear_scores_and_intervals
+from fairsmooth.core.smoothing import smooth_network, smooth_probability
+
+CASES = [
+    ([1e-100, 7e-101, 0.0], [1e101, 5e100], 1e-150),
+    ([1e-100, 7e-101, -9.0], [1e101, -5e100], 1e-150),
+    ([1e100, 7e99, 0.0], [1e90, 5e89], 1e100),
+    ([1.0, -0.5, 3.0], [1e200, 1e200], 0.5),
+    ([1e-200, 1e-200, 2.0], [1e199, 1e199], 1e-210),
+    ([1e150, 0.0, -1e300], [1e150, 1.0], 1e150),
+    ([2.0, -1.0, 0.5], [1.0, 0.3], 0.7),
+]
+
+
+def exact(parameters, row, sigma, link):
+    """Return the smooth score from its definition, in 60 digits."""
+    with mpmath.workdps(60):
+        *weights, bias = (mpmath.mpf(w) for w in parameters)
+        row = [mpmath.mpf(x) for x in row]
+        mean = sum(w * x for w, x in zip(weights, row, strict=True)) + bias
+        scale = mpmath.mpf(sigma) * mpmath.sqrt(sum(x * x for x in row) + 1)
+        if link == "probit":
+            return float(mpmath.ncdf(mean / mpmath.sqrt(1 + scale**2)))
+        if scale > 1e6:  # the logistic is a step to noise as wide as this
+            return float(mpmath.ncdf(mean / scale))
+        points = mpmath.linspace(-12, 12, 49)
+        value = mpmath.quad(
+            lambda z: mpmath.npdf(z) / (1 + mpmath.exp(-(mean + scale * z))), points
+        )
+        return float(value)
+
+
+@pytest.mark.parametrize("link", ["probit", "logistic"])
+@pytest.mark.parametrize(("parameters", "row", "sigma"), CASES)
+def test_scores_are_exact_at_any_scale(parameters, row, sigma, link):
+    expected = exact(parameters, row, sigma, link)
+    weights, rows = np.array(parameters), np.array([row] * 2)
+    found, ends = smooth_probability(
+        (), weights, rows, sigma=sigma, link=link, return_interval=True
+    )
+    others, other_ends = linear_scores_and_intervals(weights, rows, sigma=sigma, link=link)
+    for score, (low, high) in ((found[0], ends[0]), (others[1], other_ends[1])):
+        assert score == pytest.approx(expected, abs=1e-9)
+        assert low <= expected <= high
+
+
+def test_large_rows_of_several_models_are_scored_together():
+    network, X = Network(2), torch.tensor([[1e200, 1e199], [1.0, 2.0]], dtype=torch.float64)
+    parameters = torch.tensor([[1.0, 2.0, 0.0], [-1.0, 0.5, 1.0]], dtype=torch.float64)
+    together = smooth_network(network, parameters, X, sigma=0.5, link="logistic")
+    apart = [smooth_network(network, w, X, sigma=0.5, link="logistic") for w in parameters]
+    torch.testing.assert_close(together, torch.stack(apart))
