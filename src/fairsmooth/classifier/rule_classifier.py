@@ -92,11 +92,11 @@ class RuleClassifier(RuleHolder, GroupClassifier):
 
     def predict_proba(self, X: Any) -> Floats:
         """Return the probabilities of both classes, shape (n, 2); no group is needed."""
-        return both_classes(self._scores(self._to_score(X)))
+        return both_classes(self._scored(X))
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the label of every row: the positive one where its score exceeds the threshold."""
-        scores = self._scores(self._to_score(X))
+        scores = self._scored(X)
         return np.asarray(self.classes_[(scores > self.threshold_).astype(np.intp)])
 
     def predict_proba_group(self, X: Any, group: Hashable) -> Floats:
@@ -155,12 +155,16 @@ class RuleClassifier(RuleHolder, GroupClassifier):
         )
         return (_sparse_rows(X) if issparse(X) else DenseRows(X)), y
 
-    def _to_score(self, X: Any) -> Any:
-        """Return rows for which scores are asked, checked but for what scoring itself notices."""
+    def _scored(self, X: Any) -> Floats:
+        """Return the scores of rows, checked but for what scoring itself notices."""
         check_is_fitted(self)
-        if self.rule_.notices_infinity and self._is_array_as_fitted(X):
-            return X
-        return self._checked(X)
+        if not (self.rule_.notices_infinity and self._is_array_as_fitted(X)):
+            return self._scores(self._checked(X))
+        try:
+            return self._scores(X)
+        except InputError:
+            self._checked(X)  # in scikit-learn's words, if it is what scikit-learn refuses
+            raise
 
     def _is_array_as_fitted(self, X: Any) -> bool:
         """Tell whether scikit-learn's checks could refuse an array only for entries not finite."""

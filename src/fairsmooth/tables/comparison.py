@@ -63,7 +63,7 @@ def comparison_notes(
 def _decisions(model: LogisticRegression, X: Any) -> Labels:
     """Return what the regression predicts; coded rows are looked up and not spelt out."""
     if not isinstance(X, CodedRows):
-        return np.asarray(model.predict(X))
+        return np.asarray(model.predict(as_matrix(X)))
     logits = X.logits(np.append(model.coef_[0], model.intercept_))
     return np.asarray(model.classes_[(logits > 0.0).astype(np.intp)])
 

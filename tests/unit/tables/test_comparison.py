@@ -1,6 +1,7 @@
 """The plain regression beside a model: coded rows against the same rows spelt out."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from fairsmooth.core.rows import CodedRows
@@ -45,4 +46,6 @@ def test_decisions_are_those_of_the_matrix():
     decided = _decisions(model, rows)
     np.testing.assert_array_equal(decided, model.predict(rows.toarray()))
     np.testing.assert_array_equal(decided, _decisions(model, rows.toarray()))
+    frame = pd.DataFrame(rows.toarray(), columns=rows.names)  # without a warning of its names
+    np.testing.assert_array_equal(decided, _decisions(model, frame))
     assert 0 < decided.sum() < len(decided)
