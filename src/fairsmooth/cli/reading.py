@@ -62,9 +62,10 @@ def stays_stored(path: Path) -> bool:
 def guesses(path: Path, **how: Any) -> list[str]:
     """Say how a file is read, where that was guessed from a sample and is out of the ordinary."""
     from fairsmooth.data.files import describe_format
+    from fairsmooth.data.files.hidden import require_none_hidden
     from fairsmooth.data.files.parquet import others_in
 
-    found = describe_format(path, **how)
+    found = describe_format(require_none_hidden(path), **how)
     told = found.sniffed and not found.ordinary
     notes = [f"{path.name} is read as {found}."] if told else []
     if others := others_in(path):

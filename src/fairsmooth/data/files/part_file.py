@@ -8,6 +8,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.dataset as ds
 
+from fairsmooth.data.files.hidden import require_none_hidden
 from fairsmooth.data.files.parquet import Parquet, files_of
 
 
@@ -39,4 +40,5 @@ class PartFile(Parquet):
 
 def parts_of(folder: Path) -> dict[str, Path]:
     """Return the files of a table by their names within its folder, in order."""
-    return {str(file.relative_to(folder)): file for file in files_of(folder)}
+    files = files_of(require_none_hidden(folder))
+    return {str(file.relative_to(folder)): file for file in files}

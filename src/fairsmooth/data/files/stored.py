@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from fairsmooth import _validate
 from fairsmooth.data.conversion import ColumnType, convert
+from fairsmooth.data.files.hidden import require_none_hidden
 from fairsmooth.data.files.parquet import BATCH_ROWS, Parquet
 from fairsmooth.data.files.pieces import Piece, joined
 from fairsmooth.data.frames import ColumnDigest, mark_normal
@@ -54,7 +55,7 @@ class StoredTable:
     @classmethod
     def at(cls, path: Path, *, text: Collection[str] = ()) -> "StoredTable":
         """Open the table in a file or folder."""
-        return cls(Parquet(path), text)
+        return cls(Parquet(require_none_hidden(path)), text)
 
     @property
     def columns(self) -> list[str]:
