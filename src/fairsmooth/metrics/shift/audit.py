@@ -69,8 +69,9 @@ def audit_shift(
     """Measure every rate and gap of a classifier as the population changes.
 
     Six shifts, each a reweighting of the sample: smaller test partitions, the
-    mix of groups, tilts along columns, the share of positive labels, and the
-    worst reweighting within a chi-square and within a Hellinger ball. Beside
+    mix of groups (the shares of the 20 largest, one at a time), tilts along
+    columns, the share of positive labels, and the worst reweighting within a
+    chi-square and within a Hellinger ball. Beside
     each value stand what the certificate guarantees there and the value of a
     reference classifier.
 
