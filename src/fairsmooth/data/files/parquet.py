@@ -15,6 +15,7 @@ import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
 from fairsmooth.data.files.format import PARQUET_ENDINGS, FileFormat
+from fairsmooth.data.files.schemas import common_schema
 from fairsmooth.data.frames import check_names
 from fairsmooth.exceptions import InputError
 
@@ -163,8 +164,8 @@ def open_dataset(files: list[str], base: str | None) -> Any:
         _metadata(file)
     try:
         found = _dataset(files, base, None)
-        schemas = [found.schema, *(part.physical_schema for part in found.get_fragments())]
-        return _dataset(files, base, pa.unify_schemas(schemas, promote_options="permissive"))
+        parts = {part.path: part.physical_schema for part in found.get_fragments()}
+        return _dataset(files, base, common_schema(found.schema, parts))
     except (pa.ArrowInvalid, pa.ArrowTypeError, OSError) as error:
         raise _damaged(Path(base or files[0]), error) from error
 

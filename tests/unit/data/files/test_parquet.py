@@ -71,8 +71,25 @@ def test_an_empty_file_is_named(folder):
 
 def test_parts_that_cannot_be_one_table_are_refused(folder):
     pq.write_table(pa.table({"a": ["x"], "b": ["y"]}), folder / "9.parquet")
-    with pytest.raises(InputError, match="incompatible types"):
+    message = r"one type of values in column 'a' of all files, got int64 in .*0\.parquet and string"
+    with pytest.raises(InputError, match=message):
         values(Parquet(folder))
+
+
+@pytest.mark.parametrize("kind", [pa.string(), pa.large_string()])
+@pytest.mark.parametrize("coded_first", [False, True])
+def test_text_may_be_coded_in_some_files_and_spelt_out_in_others(tmp_path, kind, coded_first):
+    coded = pa.table({"a": pa.array(["x", None, "y"]).dictionary_encode(), "n": [1, 2, 3]})
+    plain = pa.table({"a": pa.array(["z", "x", None]).cast(kind), "n": [4, 5, 6]})
+    unknown = pa.table({"a": pa.nulls(1), "n": [7]})
+    ordered = (coded, plain) if coded_first else (plain, coded)
+    for number, part in enumerate([*ordered, unknown]):
+        pq.write_table(part, tmp_path / f"{number}.parquet")
+    found = values(Parquet(tmp_path))
+    expected = pa.concat_tables([coded.cast(plain.schema), plain])["a"].to_pylist()
+    if not coded_first:
+        expected = expected[3:] + expected[:3]
+    assert [None if pd.isna(v) else v for v in found["a"]] == [*expected, None]
 
 
 def test_other_files_are_told(folder, tmp_path):

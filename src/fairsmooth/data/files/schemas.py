@@ -1,0 +1,56 @@
+"""One schema for all files of a table."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pyarrow as pa
+
+from fairsmooth.exceptions import InputError
+
+
+def common_schema(first: Any, parts: Mapping[str, Any]) -> Any:
+    """Return the schema that holds the columns of all files, numbers in the wider of their types.
+
+    Text that some files have as codes of a dictionary and others spelt out is text. ``first``
+    has the columns that the names of folders tell; ``parts`` are the schemas of files.
+
+    Raises
+    ------
+    InputError
+        If a column has values that are no numbers in one file, say, and numbers in another.
+    """
+    schemas = [first, *parts.values()]
+    coded: dict[str, set[bool]] = {}
+    for field in (field for schema in schemas for field in schema):
+        coded.setdefault(field.name, set()).add(pa.types.is_dictionary(field.type))
+    mixed = {name for name, ways in coded.items() if len(ways) > 1}
+    try:
+        plain = [_spelt_out(schema, mixed) for schema in schemas]
+        return pa.unify_schemas(plain, promote_options="permissive")
+    except pa.ArrowTypeError as error:
+        raise _different(parts, error) from error
+
+
+def _spelt_out(schema: Any, names: set[str]) -> Any:
+    """Return a schema with the values of some columns in the place of their codes."""
+    for place, field in enumerate(schema):
+        if field.name in names and pa.types.is_dictionary(field.type):
+            schema = schema.set(place, field.with_type(field.type.value_type))
+    return schema
+
+
+def _different(parts: Mapping[str, Any], error: Exception) -> Exception:
+    """Name the column whose types are no one type, and two files that differ."""
+    found: dict[str, dict[Any, str]] = {}
+    for path, schema in parts.items():
+        for field in schema:
+            if not pa.types.is_null(field.type):
+                found.setdefault(field.name, {}).setdefault(field.type, path)
+    for name, types in found.items():
+        if len(types) > 1 and f"Field {name} has" in str(error):
+            (one, here), (other, there), *_ = types.items()
+            return InputError(
+                f"Expected one type of values in column {name!r} of all files, got {one} in "
+                f"{here} and {other} in {there}. Write the files with the same type."
+            )
+    return error
