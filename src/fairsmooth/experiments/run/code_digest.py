@@ -1,7 +1,8 @@
 """A digest of the code that a job runs through: what else can change its outcome.
 
 The modules are found by following imports from where the job begins, its method and its dataset;
-comments, docstrings and blank lines do not count. The versions of the numerical libraries do.
+comments, docstrings and blank lines do not count, and neither do readers of a user's files: jobs
+have their rows from the package. The versions of the numerical libraries do.
 """
 
 import ast
@@ -22,6 +23,8 @@ from fairsmooth.experiments.run.job import Job
 PACKAGE = "fairsmooth"
 ROOT = Path(fairsmooth.__file__).parent
 _BEGINS = {"candidate": "fit"}
+# Imported by jobs, and run by none (a test follows their calls).
+IDLE = f"{PACKAGE}.data.files."
 _LIBRARIES = ("numpy", "scipy", "scikit-learn", "torch")
 _DIGITS = 16
 _TRIES = 9
@@ -54,7 +57,7 @@ def modules_of(begins: tuple[str, ...]) -> tuple[str, ...]:
     waiting = list(begins)
     while waiting:
         name = waiting.pop()
-        if name not in found and _file(name) is not None:
+        if name not in found and not name.startswith(IDLE) and _file(name) is not None:
             found.add(name)
             waiting += _imported(name)
     return tuple(sorted(found))

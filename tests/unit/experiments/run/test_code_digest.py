@@ -1,6 +1,7 @@
 """Records know by which code they were made; a docstring is no code."""
 
 import json
+import sys
 from dataclasses import replace
 
 import pytest
@@ -9,9 +10,11 @@ from fairsmooth.baselines import method
 from fairsmooth.experiments import Selection, Store, experiments, profile, run_experiments
 from fairsmooth.experiments.run import code_digest as digests
 from fairsmooth.experiments.run import runner
+from fairsmooth.experiments.run import work as work_module
 from fairsmooth.experiments.run.code_digest import code_digest, essence, modules_of
 from fairsmooth.experiments.run.job import Job, key_of
 from fairsmooth.experiments.run.stale import is_stale, known_methods, stale_jobs
+from fairsmooth.experiments.run.work import DONE, work
 
 JOB = Job("fit", "compas-sex", "aif360", 0, "unconstrained")
 TABLE = next(each for each in experiments() if each.name == "table1")
@@ -102,3 +105,33 @@ def test_a_field_that_is_left_out_leaves_the_key():
     assert key_of({**told, "parameters": [["alpha", 1.0]]}) == (
         Job(**told, parameters=(("alpha", 1.0),)).key
     )
+
+
+def test_no_job_runs_a_reader_of_a_users_files():
+    """So they are no part of a digest, though jobs import them."""
+    readers = str(digests.ROOT / "data" / "files")
+    planned = [
+        *runner.jobs_of(experiments(), TINY),
+        *runner.jobs_of(experiments(), replace(profile("readings"), max_rows=400, quick=True)),
+        replace(JOB, kind="candidate", max_rows=400, selection_rows=300),
+    ]
+    # Every method, and every kind.
+    jobs = {(job.kind, job.contender * (job.kind == "fit")): job for job in planned}
+    assert {kind for kind, _ in jobs} == set(work_module._WORK)
+    methods, ran = known_methods(), set()
+
+    def follow(frame, event, arg):
+        ran.add(frame.f_code)
+
+    for job in jobs.values():
+        sys.settrace(follow)
+        try:
+            record = work(job, methods.get(job.contender))
+        finally:
+            sys.settrace(None)
+        assert record["status"] == DONE, record
+    places = {code.co_filename for code in ran if code.co_name != "<module>"}
+    assert any(place.startswith(str(digests.ROOT / "data")) for place in places)
+    assert not [place for place in places if place.startswith(readers)]
+    begins = ("fairsmooth.experiments.run.fit", "fairsmooth.datasets.adult")
+    assert not [name for name in modules_of(begins) if name.startswith(digests.IDLE)]
