@@ -13,6 +13,7 @@ from sklearn.linear_model import LogisticRegression
 from fairsmooth._types import Labels
 from fairsmooth.core.rows import CodedRows
 from fairsmooth.core.rows.packing import NO_FEATURE
+from fairsmooth.core.rows.unpacked import source_columns
 from fairsmooth.estimator import FairSmoothClassifier
 from fairsmooth.metrics import Audit, demographic_parity_gap, equalized_odds_gap
 from fairsmooth.metrics.own import take
@@ -86,10 +87,13 @@ def as_matrix(X: Any) -> Any:
     """Return rows as scikit-learn takes them; coded columns stay sparse."""
     if not isinstance(X, CodedRows):
         return np.asarray(X)
-    if len(X.number_features) or X.features.ndim > 1:
+    if len(X.number_features):
         return X.tocsr()
-    # Row after row and column after column, as the matrix wants them: nothing is to be sorted.
-    features = X.features.astype(np.int32)[X.codes + X.offsets]
+    columns = source_columns(X)
+    features = np.empty((len(X), len(columns)), dtype=np.int32)
+    for at, column in enumerate(columns):
+        features[:, at] = column.features[X.codes[:, column.code]]
+    # In their order, row after row, as the matrix wants them: nothing is to be sorted.
     used = features != NO_FEATURE
     ends = np.append(0, np.cumsum(np.count_nonzero(used, axis=1)))
     return csr_array((np.ones(ends[-1]), features[used], ends), shape=X.shape)

@@ -2,9 +2,9 @@ r"""Many small problems at once: every group's own loss, without the tie.
 
 With ``alpha = 0`` the objective falls apart into one problem per group. A solver for the sum
 moves at the pace of the slowest group; here every group takes quasi-Newton steps of its own
-length, and one pass over the rows serves all groups. Steps are taken in coordinates in which
-second derivatives at the start are near 1: :math:`W = W_0 + L^{-\top} v`, with
-:math:`L L^\top` those derivatives, so that the gradient in ``v`` is :math:`L^{-1} g`.
+length, and one pass over the rows serves all groups that are not done. Steps are taken in
+coordinates in which second derivatives at the start are near 1: :math:`W = W_0 + L^{-\top} v`,
+with :math:`L L^\top` those derivatives, so that the gradient in ``v`` is :math:`L^{-1} g`.
 """
 
 from collections import deque
@@ -18,6 +18,10 @@ from fairsmooth.training.convergence import Solution, require_finite
 
 # Objective and gradient of every group, (K,) and (K, m), at parameters (K, m).
 Evaluate = Callable[[Tensor], tuple[Tensor, Tensor]]
+# The same of some groups alone, which are told by their numbers.
+Narrowed = Callable[[Tensor], Evaluate]
+# Of the last steps: the step, the change of the gradient, and the inverse of their product.
+_Pairs = deque[tuple[Tensor, Tensor, Tensor]]
 
 _MEMORY = 6
 # A step must bring this share of what the slope promises; the values have rounding errors.
@@ -25,6 +29,31 @@ _ENOUGH, _ROUNDING = 1e-4, 1e-14
 # A step is cut to between these shares of itself, and given up when it is nothing.
 _LEAST_CUT, _MOST_CUT, _NOTHING = 0.1, 0.5, 1e-12
 _RESOLVED = 1e-7
+# Groups that are done are left out where at most this share of those gone over is not.
+_NARROWER = 2 / 3
+
+
+@dataclass(frozen=True, eq=False)
+class _Problems:
+    """Some groups' functions, in the coordinates in which steps are taken."""
+
+    evaluate: Evaluate
+    start: Tensor
+    factors: Tensor
+
+    def at(self, moved: Tensor) -> tuple[Tensor, Tensor]:
+        """Return values and gradients of groups that moved this far."""
+        value, gradient = self.evaluate(self.parameters(moved))
+        return value, _solved(gradient, self.factors)
+
+    def parameters(self, moved: Tensor) -> Tensor:
+        """Return where they are."""
+        return self.start + _solved(moved, self.factors, transposed=True)
+
+    def of(self, groups: Tensor, evaluate: Evaluate) -> "_Problems":
+        """Return some of the groups, whose functions are these."""
+        factors = self.factors[groups] if self.factors.ndim == 3 else self.factors
+        return _Problems(evaluate, self.start[groups], factors)
 
 
 @dataclass
@@ -36,10 +65,41 @@ class _State:
     gradient: Tensor
     direction: Tensor
     length: Tensor
+    pairs: _Pairs
+
+    @classmethod
+    def first(cls, problems: _Problems) -> "_State":
+        """Return all groups at their start."""
+        nowhere = torch.zeros_like(problems.start)
+        value, gradient = problems.at(nowhere)
+        length = torch.ones_like(value)
+        return cls(nowhere, value, gradient, -gradient, length, _Pairs(maxlen=_MEMORY))
+
+    def open(self, tol: float) -> Tensor:
+        """Tell which groups are not done."""
+        return (self.gradient.abs().amax(-1) > tol) & (self.length > _NOTHING)
+
+    def of(self, groups: Tensor) -> "_State":
+        """Return some of the groups."""
+        pairs = ((step[groups], change[groups], i[groups]) for step, change, i in self.pairs)
+        return _State(
+            self.moved[groups],
+            self.value[groups],
+            self.gradient[groups],
+            self.direction[groups],
+            self.length[groups],
+            _Pairs(pairs, maxlen=_MEMORY),
+        )
 
 
 def solve_apart(
-    evaluate: Evaluate, start: Tensor, *, factors: Tensor, max_iter: int, tol: float
+    evaluate: Evaluate,
+    start: Tensor,
+    *,
+    factors: Tensor,
+    max_iter: int,
+    tol: float,
+    narrowed: Narrowed | None = None,
 ) -> Solution:
     """Minimise every group's own function, all in step.
 
@@ -57,46 +117,43 @@ def solve_apart(
         Most evaluations.
     tol : float
         A group is done when no entry of its gradient, rescaled by its factor, exceeds it.
+    narrowed : callable or None
+        Gives the function of some groups alone, so that the slowest groups do not take the
+        time of all; None if it would take that time anyway.
 
     Returns
     -------
     Solution
     """
-
-    def rescaled(moved: Tensor) -> tuple[Tensor, Tensor]:
-        value, gradient = evaluate(start + _solved(moved, factors, transposed=True))
-        return value, _solved(gradient, factors)
-
-    nowhere = torch.zeros_like(start)
-    state = _State(nowhere, *rescaled(nowhere), nowhere, start.new_ones(len(start)))
-    pairs: deque[tuple[Tensor, Tensor, Tensor]] = deque(maxlen=_MEMORY)
-    state.direction = _towards_minimum(state.gradient, pairs)
-    open_groups = _open(state, tol)
-    steps = 0
+    problems = _Problems(evaluate, start, factors)
+    state = _State.first(problems)
+    # Which groups are still gone over, what was found of the others, and how far those are off.
+    groups, found, largest = torch.arange(len(start)), start.clone(), 0.0
+    open_groups, steps = state.open(tol), 0
     while open_groups.any() and steps < max_iter:
         steps += 1
         step = (state.length * open_groups).unsqueeze(-1) * state.direction
-        value, gradient = rescaled(state.moved + step)
+        value, gradient = problems.at(state.moved + step)
         require_finite(value.sum(), gradient, where=f"in iteration {steps}")
-        accepted = _accept(state, step, value, gradient, open_groups, pairs)
-        fresh = _towards_minimum(state.gradient, pairs)
+        accepted = _accept(state, step, value, gradient, open_groups)
+        fresh = _towards_minimum(state)
         state.direction = torch.where(accepted.unsqueeze(-1), fresh, state.direction)
-        open_groups = _open(state, tol)
-    largest = float(state.gradient.abs().amax())
+        open_groups = state.open(tol)
+        kept = torch.nonzero(open_groups).squeeze(1)
+        if narrowed is not None and 0 < len(kept) <= _NARROWER * len(groups):
+            found[groups] = problems.parameters(state.moved)
+            largest = max(largest, float(state.gradient[~open_groups].abs().amax()))
+            groups, state, open_groups = groups[kept], state.of(kept), open_groups[kept]
+            problems = problems.of(kept, narrowed(groups))
+    found[groups] = problems.parameters(state.moved)
+    largest = max(largest, float(state.gradient.abs().amax()))
     unmet = None
     if largest > max(tol, _RESOLVED):
         unmet = f"after {steps} iterations the largest entry of the gradient is {largest:.2g}"
-    return Solution(start + _solved(state.moved, factors, transposed=True), steps, unmet)
+    return Solution(found, steps, unmet)
 
 
-def _accept(
-    state: _State,
-    step: Tensor,
-    value: Tensor,
-    gradient: Tensor,
-    tried: Tensor,
-    pairs: deque[tuple[Tensor, Tensor, Tensor]],
-) -> Tensor:
+def _accept(state: _State, step: Tensor, value: Tensor, gradient: Tensor, tried: Tensor) -> Tensor:
     """Move the groups whose step fell far enough, shorten the step of the others."""
     promised = (step * state.gradient).sum(-1)
     slack = _ROUNDING * (1.0 + state.value.abs())
@@ -111,30 +168,25 @@ def _accept(
     product = (step * change).sum(-1)
     # A group that did not move, or in which the gradient did not turn, learns nothing.
     inverse = torch.where(product > 0.0, 1.0 / product.clamp_min(1e-300), 0.0)
-    pairs.append((step, change, inverse))
+    state.pairs.append((step, change, inverse))
     state.moved = state.moved + step
     state.value = torch.where(accepted, value, state.value)
     state.gradient = torch.where(mask, gradient, state.gradient)
     return accepted
 
 
-def _open(state: _State, tol: float) -> Tensor:
-    return (state.gradient.abs().amax(-1) > tol) & (state.length > _NOTHING)
-
-
-def _towards_minimum(gradient: Tensor, pairs: deque[tuple[Tensor, Tensor, Tensor]]) -> Tensor:
+def _towards_minimum(state: _State) -> Tensor:
     """Return L-BFGS directions of all groups, by the two-loop recursion."""
-    rest, shares = gradient.clone(), []
-    for step, change, inverse in reversed(pairs):
+    rest, shares = state.gradient.clone(), []
+    for step, change, inverse in reversed(state.pairs):
         share = inverse * (step * rest).sum(-1)
         rest.addcmul_(share.unsqueeze(-1), change, value=-1.0)
         shares.append(share)
-    if pairs:
-        # As long as the last step says: a group's own loss may bend far less than its factor.
-        _, change, inverse = pairs[-1]
-        bend = inverse * change.square().sum(-1)
-        rest /= torch.where(bend > 0.0, bend, 1.0).unsqueeze(-1)
-    for (step, change, inverse), share in zip(pairs, reversed(shares), strict=True):
+    # As long as the last step says: a group's own loss may bend far less than its factor.
+    _, change, inverse = state.pairs[-1]
+    bend = inverse * change.square().sum(-1)
+    rest /= torch.where(bend > 0.0, bend, 1.0).unsqueeze(-1)
+    for (step, change, inverse), share in zip(state.pairs, reversed(shares), strict=True):
         rest.addcmul_((share - inverse * (change * rest).sum(-1)).unsqueeze(-1), step)
     return -rest
 

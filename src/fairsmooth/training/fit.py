@@ -170,7 +170,7 @@ def _solver(
             rows = SharedRows(shared, example.ranks)
         if place.device.type == "cpu":
             n_rows = int(example.ranks.sum([sum(map(len, kept))])[0])
-            return LinearSolver(journalled(rows), make, n_rows)
+            return LinearSolver(journalled(rows, data), make, n_rows)
         curvature = linear_curvature(rows).to(place)
     tensors = partial(GroupTensors.of, example.X, example.y, example.weights, place=place)
     validation = tensors(held_out) if settings.early_stopping else None

@@ -91,6 +91,22 @@ class GroupedRows:
         """Where each group ends."""
         return np.searchsorted(self.groups, np.arange(self.n_groups), side="right").tolist()
 
+    def of_groups(self, chosen: Index) -> "GroupedRows":
+        """Return the rows of some groups, in increasing order, numbered anew."""
+        numbers = np.full(self.n_groups, -1)
+        numbers[chosen] = np.arange(len(chosen))
+        groups = numbers[self.groups]
+        rows = np.flatnonzero(groups >= 0)
+        part = self.part
+        return GroupedRows(
+            self.rows.take(rows),
+            groups[rows].astype(self.groups.dtype),
+            self.labels[rows],
+            None if self.weights is None else self.weights[rows],
+            len(chosen),
+            part and Part(part.first[chosen], part.sizes[chosen], part.totals[chosen]),
+        )
+
     def sample(self, count: int) -> "GroupedRows":
         """Return about ``count`` rows, evenly spaced within every group, at least 2 of each.
 

@@ -4,7 +4,6 @@ Everything that training needs of rows is such a sum, so a pass may go over piec
 over parts that several processes hold, or over groups that never meet, and add what it got.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -14,12 +13,12 @@ from torch import Tensor
 
 from fairsmooth._types import Floats
 from fairsmooth.core.rows import CodedRows, Rows
-from fairsmooth.core.rows.rows import segments
+from fairsmooth.core.rows.rows import Index, segments
 from fairsmooth.training.coded_products import pays, weighted_products
 from fairsmooth.training.grouped import GroupedRows
 from fairsmooth.training.margins import MarginLoss
 from fairsmooth.training.parity import parity_penalty
-from fairsmooth.training.pieces import Piece, kept_pieces, pieces
+from fairsmooth.training.pieces import Pieces, pieces_of
 from fairsmooth.training.problem import Problem
 from fairsmooth.training.row_sums import Contribution, RowSums
 
@@ -50,16 +49,16 @@ class LinearPass(RowSums):
         return MarginLoss.of(self.data.rows.squared_norms(), sigma=self.sigma, link=self.link)
 
     @cached_property
-    def _kept(self) -> Sequence[Piece] | None:
-        """Pieces that every pass goes over again, if they are small."""
-        return kept_pieces(self.data.rows, self.data.groups)
+    def _pieces(self) -> Pieces:
+        """How to go over the rows."""
+        return pieces_of(self.data.rows, self.data.groups, self.data.n_groups)
 
     def contribution(self, parameters: Floats) -> Contribution:
         """Go over all rows once with parameters ``(K, m)``, each row with its group's."""
-        data = self.data
-        table = data.rows.table(parameters)
+        data, pieces = self.data, self._pieces
+        table = pieces.table(parameters)
         sums, losses = np.zeros_like(table), np.zeros(data.n_groups)
-        for piece in self._kept or pieces(data.rows, data.groups):
+        for piece in pieces:
             start, stop = piece.start, piece.stop
             sign = data.labels[start:stop] * 2.0 - 1.0
             margins = torch.from_numpy(piece.logits(table) * sign)
@@ -69,7 +68,11 @@ class LinearPass(RowSums):
             of = data.groups[start:stop]
             losses += np.bincount(of, weights=loss, minlength=data.n_groups)
             piece.add_sums(slope * sign, sums)
-        return Contribution(losses, data.rows.gradient(sums), data.own_totals)
+        return Contribution(losses, pieces.gradient(sums), data.own_totals)
+
+    def of_groups(self, chosen: Index) -> "LinearPass":
+        """Copy the rows of some groups."""
+        return LinearPass(self.data.of_groups(chosen), self.sigma, self.link)
 
     def parity(self, problem: Problem, overall: Floats) -> tuple[Tensor, Tensor]:
         """Return the penalty of the overall classifier's gaps and its gradient, (m,)."""
@@ -142,8 +145,8 @@ class LinearPass(RowSums):
         data, n_rows = self.data, len(self.data)
         margins = np.zeros(n_rows)
         if parameters is not None:
-            table = data.rows.table(parameters)
-            for piece in pieces(data.rows, data.groups):
+            table = self._pieces.table(parameters)
+            for piece in self._pieces:
                 margins[piece.start : piece.stop] = piece.logits(table)
             margins *= data.labels * 2.0 - 1.0
         bend = self.row_weights(0, n_rows)

@@ -14,6 +14,7 @@ from operator import add
 from torch import Tensor
 
 from fairsmooth._types import Floats
+from fairsmooth.core.rows.rows import Index
 from fairsmooth.training.problem import Problem
 
 
@@ -56,6 +57,10 @@ class RowSums(ABC):
         """Go over all rows once with parameters ``(K, m)``, each row with its group's."""
 
     @abstractmethod
+    def of_groups(self, chosen: Index) -> "RowSums":
+        """Return the rows of some groups alone, in increasing order, copied and numbered anew."""
+
+    @abstractmethod
     def curvature(self) -> Tensor:
         """Return second derivatives of a group's loss at 0, averaged over groups, (m, m)."""
 
@@ -90,6 +95,10 @@ class SummedRows(RowSums):
     def contribution(self, parameters: Floats) -> Contribution:
         """Add up what the parts contribute."""
         return reduce(add, (part.contribution(parameters) for part in self.parts))
+
+    def of_groups(self, chosen: Index) -> "SummedRows":
+        """Choose them in every part."""
+        return SummedRows([part.of_groups(chosen) for part in self.parts])
 
     def curvature(self) -> Tensor:
         """Add up: every part divides by the rows of all."""

@@ -10,6 +10,7 @@ from fairsmooth._types import Floats
 from fairsmooth.core.architecture import Network
 from fairsmooth.core.build import AnyNetwork
 from fairsmooth.core.ranks import Ranks
+from fairsmooth.core.rows.rows import Index
 from fairsmooth.exceptions import InputError
 from fairsmooth.training.grouped import GroupedRows, Part
 from fairsmooth.training.problem import Problem
@@ -38,6 +39,10 @@ class SharedRows(RowSums):
         own = self.own.contribution(parameters)
         together = self.ranks.sum(np.column_stack([own.losses, own.weights, own.gradient]))
         return Contribution(together[:, 0], together[:, 2:].copy(), together[:, 1])
+
+    def of_groups(self, chosen: Index) -> "SharedRows":
+        """Choose them on every rank: all have the same steps behind them."""
+        return SharedRows(self.own.of_groups(chosen), self.ranks)
 
     def curvature(self) -> Tensor:
         """Add up: every rank divides by the rows of all."""

@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -16,7 +16,7 @@ from fairsmooth.core.ranks import ALONE, Ranks
 from fairsmooth.core.rows import DenseRows, Rows
 from fairsmooth.core.rows.rows import Choice
 from fairsmooth.training.annealing import Solve, solve_in_stages
-from fairsmooth.training.apart import solve_apart
+from fairsmooth.training.apart import Evaluate, solve_apart
 from fairsmooth.training.convergence import Solution
 from fairsmooth.training.history import Report
 from fairsmooth.training.lbfgs import solve_lbfgs
@@ -36,6 +36,9 @@ MakeProblem = Callable[[Settings], Problem]
 # measured, more time than the passes that they save: groups of few rows for their features.
 _MOST_ENTRIES = 2**23
 _LEAST_ROWS = 20
+# Rows of groups that are not done yet are copied where all, spelt out, would take 512 MiB: passes
+# over more take the time they take, since groups of many rows are done at the same time.
+_MOST_COPIED = 2**26
 
 
 class Solver(ABC):
@@ -83,21 +86,31 @@ class LinearSolver(Solver):
 
     def solve_untied(self, tied: Solution, settings: Settings) -> Solution:
         """Minimise every group's own loss, all in step."""
-        objective = LinearObjective(self.make_problem(settings), self.rows)
-        decay = settings.weight_decay
-        weights = objective.problem.group_weights or (1.0,) * len(tied.parameters)
+        problem, decay = self.make_problem(settings), settings.weight_decay
+        weights = problem.group_weights or (1.0,) * len(tied.parameters)
         shares = tied.parameters.new_tensor(weights)
 
-        def evaluate(W: Tensor) -> tuple[Tensor, Tensor]:
-            losses, gradient = objective.apart(W)
-            return shares * losses + decay * W.square().sum(-1), gradient + 2.0 * decay * W
+        def own(rows: RowSums, shares: Tensor) -> Evaluate:
+            weighted = replace(problem, group_weights=tuple(shares.tolist()))
+            objective = LinearObjective(weighted, rows)
 
+            def evaluate(W: Tensor) -> tuple[Tensor, Tensor]:
+                losses, gradient = objective.apart(W)
+                return shares * losses + decay * W.square().sum(-1), gradient + 2.0 * decay * W
+
+            return evaluate
+
+        def narrowed(groups: Tensor) -> Evaluate:
+            return own(self.rows.of_groups(groups.numpy()), shares[groups])
+
+        small = self.n_rows * tied.parameters.shape[1] <= _MOST_COPIED
         return solve_apart(
-            evaluate,
+            own(self.rows, shares),
             tied.parameters,
             factors=self._factors(tied.parameters, shares, decay),
             max_iter=int(settings.max_iter or 1),
             tol=settings.tol,
+            narrowed=narrowed if small else None,
         )
 
     def _factors(self, parameters: Tensor, shares: Tensor, decay: float) -> Tensor:

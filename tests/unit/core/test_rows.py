@@ -7,7 +7,9 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 from fairsmooth.core.rows import CodedRows, DenseRows, SparseRows
+from fairsmooth.core.rows.packing import NO_FEATURE
 from fairsmooth.core.rows.rows import segments
+from fairsmooth.core.rows.unpacked import source_columns
 
 
 def coded(n=50, levels=(3, 2, 5), n_numbers=0, seed=0, chunk_rows=7, kind=np.uint8):
@@ -125,3 +127,16 @@ def test_columns_that_fill_a_byte_are_packed_into_bytes():
     assert packed.codes.dtype == np.uint8
     assert packed.codes.shape[1] == 3
     np.testing.assert_array_equal(packed.toarray(), rows.toarray())
+
+
+@pytest.mark.parametrize("form", ["coded", "packed"])
+@pytest.mark.parametrize("levels", [(), (2,), (3, 2, 5), (3,) * 9])
+def test_columns_each_alone_spell_the_rows_out(levels, form):
+    rows = forms(coded(levels=levels, n_numbers=2))[form]
+    expected, found = rows.toarray(), np.zeros(rows.shape)
+    for column in source_columns(rows):
+        features = column.features[rows.codes[:, column.code]]
+        used = np.flatnonzero(features != NO_FEATURE)
+        found[used, features[used]] += 1.0
+    np.testing.assert_array_equal(found[:, :-2], expected[:, :-2])
+    np.testing.assert_array_equal(found[:, -2:], 0.0)

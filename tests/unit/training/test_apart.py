@@ -1,5 +1,7 @@
 """Every group's own problem, all in step."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 import torch
@@ -51,6 +53,47 @@ def test_a_group_that_is_done_does_not_move():
     factors = torch.linalg.cholesky(matrices)
     found = solve_apart(evaluate, start, factors=factors, max_iter=50, tol=1e-9)
     assert torch.equal(found.parameters[1], least[1])
+
+
+@pytest.mark.parametrize("kind", ["own", "shared"])
+def test_groups_that_are_done_are_gone_over_no_more(kind):
+    evaluate, matrices, least = quadratics(n_groups=8, m=6, seed=3)
+    # The more a group is stretched, the longer it takes.
+    stretch = torch.logspace(0, 2, 6, dtype=torch.float64).diag_embed()
+    factors = torch.linalg.cholesky(matrices + (stretch if kind == "own" else 0.0))
+    factors = factors if kind == "own" else factors.mean(0)
+    start, asked = torch.zeros_like(least), []
+    start[5] = least[5]
+
+    def narrowed(groups):
+        asked.append(groups.tolist())
+
+        def some(W):
+            assert len(W) == len(groups)
+            all_of_them = least.index_copy(0, groups, W)
+            value, gradient = evaluate(all_of_them)
+            return value[groups], gradient[groups]
+
+        return some
+
+    how = {"factors": factors, "max_iter": 300, "tol": 1e-9}
+    found = solve_apart(evaluate, start, narrowed=narrowed, **how)
+    plain = solve_apart(evaluate, start, **how)
+    assert found.unmet is None
+    assert found.steps == plain.steps
+    torch.testing.assert_close(found.parameters, plain.parameters, rtol=0, atol=1e-9)
+    torch.testing.assert_close(found.parameters, least, rtol=0, atol=1e-6)
+    assert asked
+    for before, after in pairwise([list(range(8)), *asked]):
+        assert set(after) < set(before)
+        assert 3 * len(after) <= 2 * len(before)
+    # Too few iterations are told, whichever groups were gone over at the end.
+    how["tol"] = 1e-6
+    how["max_iter"] = solve_apart(evaluate, start, **how).steps - 1
+    asked.clear()
+    few = solve_apart(evaluate, start, narrowed=narrowed, **how)
+    assert asked
+    assert f"after {how['max_iter']} iterations" in few.unmet
 
 
 def test_the_reference_is_each_group_trained_alone(biased):

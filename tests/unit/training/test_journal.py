@@ -1,13 +1,17 @@
 """A journal gives back what was kept, in order, and refuses what does not fit."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
 from safetensors.numpy import save
 
+from fairsmooth.core.rows import CodedRows, DenseRows
 from fairsmooth.exceptions import InputError
 from fairsmooth.training import epochs
 from fairsmooth.training.epochs import Epochs
+from fairsmooth.training.grouped import GroupedRows
 from fairsmooth.training.journal import (
     Journal,
     current,
@@ -16,6 +20,8 @@ from fairsmooth.training.journal import (
     question_of,
     remove,
 )
+from fairsmooth.training.journalled import JournalledRows, journalled
+from fairsmooth.training.linear_pass import LinearPass
 from fairsmooth.training.steps import STEPS
 
 FACTS = {"table": "abc", "sigma": 1.0}
@@ -183,3 +189,46 @@ def test_epochs_that_do_not_fit_are_refused(tmp_path, change, message):
     path.write_bytes(save(arrays, {"run": journal.run, **about}))
     with kept_in(journal), pytest.raises(InputError, match=message):
         state_of(3).recall("adam", start)
+
+
+@pytest.mark.parametrize("n_rows", [89, 90])
+def test_passes_over_few_coded_rows_are_made_again_and_not_kept(tmp_path, n_rows):
+    rows = CodedRows(
+        np.zeros((n_rows, 1), dtype=np.uint8),
+        np.array([0]),
+        np.arange(5),
+        np.empty((n_rows, 0)),
+        np.empty(0, dtype=int),
+        tuple("abcde"),
+    )
+    halves = np.split(np.arange(n_rows), [30, 60])
+    data = GroupedRows.of(rows, np.zeros(n_rows, dtype=int), halves)
+    found = LinearPass(data, 1.0, "logistic")
+    assert journalled(found, data) is found
+    with kept_in(Journal.open(tmp_path / "j", FACTS, resume=False)):
+        # Three groups of six parameters each.
+        assert (journalled(found, data) is found) is (n_rows == 89)
+        dense = replace(data, rows=DenseRows(rows.toarray()))
+        assert isinstance(journalled(found, dense), JournalledRows)
+
+
+def test_some_groups_are_kept_in_the_same_journal(tmp_path):
+    random = np.random.default_rng(0)
+    by_group = np.split(np.arange(40), [15, 30])
+    data = GroupedRows.of(random.normal(size=(40, 2)), random.integers(0, 2, 40), by_group)
+    W = random.normal(size=(3, 3))
+
+    def sums():
+        found = journalled(LinearPass(data, 1.0, "logistic"), data)
+        some = found.of_groups(np.array([0, 2]))
+        return found.contribution(W), some.contribution(W[[0, 2]])
+
+    with kept_in(Journal.open(tmp_path / "j", FACTS, resume=False)):
+        whole, some = sums()
+    np.testing.assert_array_equal(some.gradient, whole.gradient[[0, 2]])
+    resumed = Journal.open(tmp_path / "j", FACTS, resume=True)
+    assert resumed.n_known == 2
+    with kept_in(resumed):
+        _, again = sums()
+    assert not resumed.at_hand
+    np.testing.assert_array_equal(again.gradient, some.gradient)

@@ -47,6 +47,28 @@ def test_parts_add_up_to_all_rows(monkeypatch, sampled, cuts):
     torch.testing.assert_close(parts.squares(), whole.squares(), **close)
 
 
+@pytest.mark.parametrize("chosen", [[0, 2], [1], [0, 1, 2]])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_some_groups_alone_are_those_of_all(chosen, weighted):
+    random = np.random.default_rng(1)
+    X, y, groups = random.normal(size=(N, D)), random.integers(0, 2, N), random.integers(0, K, N)
+    weights = random.random(N) if weighted else None
+    W = random.normal(size=(K, D + 1))
+    by_group = [np.flatnonzero(groups == k) for k in range(K)]
+    ways = [LinearPass(GroupedRows.of(DenseRows(X), y, by_group, weights), 0.6, "logistic")]
+    if not weighted:
+        ways.append(SummedRows([part_of(X, y, groups, 0, 50), part_of(X, y, groups, 50, N)]))
+    for rows in ways:
+        whole, some = rows.contribution(W), rows.of_groups(np.array(chosen)).contribution(W[chosen])
+        np.testing.assert_allclose(some.losses, whole.losses[chosen], rtol=1e-13)
+        np.testing.assert_allclose(some.gradient, whole.gradient[chosen], rtol=1e-11, atol=1e-13)
+        np.testing.assert_allclose(some.weights, whole.weights[chosen], rtol=1e-13)
+        # A part still knows what it is a part of.
+        narrow = rows.of_groups(np.array(chosen)).curvatures(W[chosen])
+        expected = ways[0].curvatures(W)[chosen]
+        torch.testing.assert_close(narrow, expected, rtol=1e-11, atol=1e-13)
+
+
 def test_gaps_are_no_sums_over_parts():
     with pytest.raises(NotImplementedError, match="all rows in one place"):
         SummedRows([]).parity(None, np.zeros(2))
