@@ -10,6 +10,7 @@ written down when it is made and not made again, so it can be done in several si
 """
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -170,7 +171,9 @@ class Kept:
 
 def _run(command: Sequence[str]) -> Row:
     began = time.perf_counter()
-    done = subprocess.run(command, stdout=subprocess.PIPE, check=True, text=True)
+    # Libraries of linear algebra have threads of their own, which wait by counting.
+    alone = os.environ | {"OMP_NUM_THREADS": "1"}
+    done = subprocess.run(command, stdout=subprocess.PIPE, check=True, text=True, env=alone)
     row: Row = json.loads(done.stdout.splitlines()[-1])
     return {**row, "wall seconds": time.perf_counter() - began}
 

@@ -8,11 +8,14 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import bdtr
 
 from fairsmooth._random import numpy_generator
+from fairsmooth._types import Floats
 from fairsmooth.data.groups import Groups
 from fairsmooth.metrics.rates import RATES, cell_sums, group_rates_of, named_gaps, rate_range
 
 N_DRAWS = 4000
 _MOST_LOOKED_UP = 1000
+# A power of two: a number's step is exact.
+_STEPS = 1024
 
 
 @dataclass(frozen=True)
@@ -81,6 +84,19 @@ def _drawn(
         if count > _MOST_LOOKED_UP:
             hits[:, group] = generator.binomial(count, rate, n_draws)
             continue
-        table = bdtr(np.arange(count), count, rate)
-        hits[:, group] = np.searchsorted(table, generator.random(n_draws), side="right")
+        hits[:, group] = _looked_up(bdtr(np.arange(count), count, rate), generator.random(n_draws))
     return hits
+
+
+def _looked_up(table: Floats, drawn: Floats) -> NDArray[np.intp]:
+    """Return how many entries of an increasing table each number in [0, 1) reaches.
+
+    A table has few entries beside the steps that [0, 1) is cut into: only in steps with an
+    entry inside is it searched.
+    """
+    at_steps = np.searchsorted(table, np.arange(_STEPS + 1) / _STEPS, side="right")
+    step = (drawn * _STEPS).astype(np.intp)
+    found = at_steps[step]
+    unsure = np.flatnonzero(at_steps[step + 1] > found)
+    found[unsure] = np.searchsorted(table, drawn[unsure], side="right")
+    return found

@@ -1,9 +1,10 @@
 import numpy as np
 import pytest
+from scipy.special import bdtr
 from scipy.stats import binom
 
 from fairsmooth.data.groups import Groups
-from fairsmooth.metrics.noise_floor import _drawn, noise_floor
+from fairsmooth.metrics.noise_floor import _drawn, _looked_up, noise_floor
 
 
 def _sample(counts, rate, rng):
@@ -57,3 +58,16 @@ def test_counts_looked_up_follow_the_binomial_law(rate):
     np.testing.assert_allclose(found, binom.pmf(np.arange(8), 7, rate), atol=0.02)
     # Groups of one size have draws of their own.
     assert rate in (0.0, 1.0) or (hits[:, 3] != hits[:, 4]).any()
+
+
+@pytest.mark.parametrize("count", [0, 1, 5, 150, 999])
+@pytest.mark.parametrize("rate", [0.0, 1e-9, 0.3, 1 - 1e-12, 1.0])
+def test_a_number_reaches_as_many_entries_as_a_search_finds(count, rate):
+    table = bdtr(np.arange(count), count, rate)
+    # Numbers anywhere, on entries, just below them, and on the steps of the first look.
+    drawn = np.concatenate(
+        [np.random.default_rng(0).random(4000), table, np.nextafter(table, 0), np.arange(64) / 64]
+    )
+    drawn = drawn[(drawn >= 0.0) & (drawn < 1.0)]
+    expected = np.searchsorted(table, drawn, side="right")
+    np.testing.assert_array_equal(_looked_up(table, drawn), expected)
