@@ -14,6 +14,7 @@ from fairsmooth.core.certificate import Certificate
 from fairsmooth.data.encoders import Encoder
 from fairsmooth.data.encoding import UNKNOWN
 from fairsmooth.data.frames import as_frame, like
+from fairsmooth.data.known_texts import frame_with_texts
 from fairsmooth.data.roles import Roles
 from fairsmooth.guarantees import GapGuarantee, Limits
 from fairsmooth.metrics import Audit
@@ -206,7 +207,7 @@ class TableModel:
             ``prediction``, ``lower_<group>`` and ``upper_<group>`` for every group.
         """
         decided_above = checked_threshold(self, threshold)
-        frame = as_frame(table, text=self.text_columns)
+        frame = frame_with_texts(table, self.text_columns)
         for name in keep:
             _validate.known_column(name, list(frame.columns), where="the table")
         features, reasons = self._features(frame, unknown)
@@ -230,7 +231,7 @@ class TableModel:
         Rows that are left out are counted in a warning. ``strict`` and ``unknown`` are as in
         :meth:`fit`; ``shift`` adds shifted populations.
         """
-        frame = as_frame(table, text=self.text_columns)
+        frame = frame_with_texts(table, self.text_columns)
         rows = self.audited(frame, unknown=unknown, strict=strict)
         for note in rows.notes:
             if note != SAME_TABLE:

@@ -135,7 +135,7 @@ def _no_rows(table: StoredTable, schema: pa.Schema) -> pd.DataFrame:
     empty = zip(table.columns, schema.empty_table().columns, strict=True)
     pieces = {name: Piece.of(column.combine_chunks()) for name, column in empty}
     return mark_normal(
-        pd.DataFrame({name: piece.series(table.kind(name)) for name, piece in pieces.items()})
+        pd.DataFrame({name: piece.series(name, table.kind(name)) for name, piece in pieces.items()})
     )
 
 
