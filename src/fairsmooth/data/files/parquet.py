@@ -59,7 +59,8 @@ class Parquet:
     def dataset(self) -> Any:
         """All files of the table under one schema, in the order of their names."""
         files = [str(file) for file in files_of(self.path)]
-        return open_dataset(files, str(self.path) if self.path.is_dir() else None)
+        # A file has its own columns, whatever the folders above it are called.
+        return open_dataset(files, str(self.path if self.path.is_dir() else self.path.parent))
 
     @cached_property
     def names(self) -> list[str]:
@@ -167,7 +168,7 @@ def _is_part(file: Path) -> bool:
     return file.suffix.lower() in PARQUET_ENDINGS and not file.name.startswith((".", "_"))
 
 
-def open_dataset(files: list[str], base: str | None) -> Any:
+def open_dataset(files: list[str], base: str) -> Any:
     """Open files under one schema; what folders below ``base`` are called are columns."""
     for file in files:
         _metadata(file)
@@ -176,10 +177,10 @@ def open_dataset(files: list[str], base: str | None) -> Any:
         parts = {part.path: part.physical_schema for part in found.get_fragments()}
         return _dataset(files, base, common_schema(found.schema, parts))
     except (pa.ArrowInvalid, pa.ArrowTypeError, OSError) as error:
-        raise _damaged(Path(base or files[0]), error) from error
+        raise _damaged(Path(base if len(files) > 1 else files[0]), error) from error
 
 
-def _dataset(files: list[str], base: str | None, schema: Any) -> Any:
+def _dataset(files: list[str], base: str, schema: Any) -> Any:
     return ds.dataset(
         files,
         schema=schema,

@@ -1,6 +1,7 @@
 """Parquet tables in many parts: shares of readers, columns, parts that are not well."""
 
 from itertools import chain
+from pathlib import Path
 
 import pandas as pd
 import pyarrow as pa
@@ -102,3 +103,14 @@ def test_other_files_are_told(folder, tmp_path):
     (empty / "notes.csv").write_text("a\n1\n")
     with pytest.raises(InputError, match=r"found none but notes\.csv"):
         values(Parquet(empty))
+
+
+def test_a_file_has_its_own_columns_whatever_folders_above_it_are_called(tmp_path, monkeypatch):
+    (tmp_path / "sex=f" / "below").mkdir(parents=True)
+    file = tmp_path / "sex=f" / "below" / "rows.parquet"
+    pq.write_table(pa.table({"sex": ["f", "m"], "a": [1, 2]}), file)
+    monkeypatch.chdir(file.parent)
+    for path in (file, file.parent, Path("rows.parquet"), Path()):
+        assert values(Parquet(path))["sex"].tolist() == ["f", "m"]
+    monkeypatch.chdir(tmp_path)
+    assert Parquet(file.relative_to(tmp_path)).names == ["sex", "a"]
