@@ -171,13 +171,26 @@ def _is_part(file: Path) -> bool:
 def open_dataset(files: list[str], base: str) -> Any:
     """Open files under one schema; what folders below ``base`` are called are columns."""
     for file in files:
-        _metadata(file)
+        _require_told_once(Path(file), Path(base), _metadata(file).schema.to_arrow_schema().names)
     try:
         found = _dataset(files, base, None)
         parts = {part.path: part.physical_schema for part in found.get_fragments()}
         return _dataset(files, base, common_schema(found.schema, parts))
     except (pa.ArrowInvalid, pa.ArrowTypeError, OSError) as error:
         raise _damaged(Path(base if len(files) > 1 else files[0]), error) from error
+
+
+def _require_told_once(file: Path, base: Path, names: list[str]) -> None:
+    """Refuse a column that both a file and a folder's name tell: Arrow would believe the name."""
+    folders = [part for part in file.relative_to(base).parts[:-1] if "=" in part]
+    told = {folder.partition("=")[0]: folder for folder in folders}
+    for name in names:
+        if name in told:
+            raise InputError(
+                f"Expected column {name!r} in the files or in the names of folders, got it in both "
+                f"({file.relative_to(base)}). Rename the folder {told[name]}, or write the files "
+                "without the column."
+            )
 
 
 def _dataset(files: list[str], base: str, schema: Any) -> Any:

@@ -114,3 +114,14 @@ def test_a_file_has_its_own_columns_whatever_folders_above_it_are_called(tmp_pat
         assert values(Parquet(path))["sex"].tolist() == ["f", "m"]
     monkeypatch.chdir(tmp_path)
     assert Parquet(file.relative_to(tmp_path)).names == ["sex", "a"]
+
+
+@pytest.mark.parametrize("kind", [pa.string(), pa.large_string()])
+def test_a_column_that_files_and_names_of_folders_tell_is_refused(tmp_path, kind):
+    (tmp_path / "job=cook").mkdir()
+    rows = pa.table({"job": pa.array(["clerk", "nurse"], kind)})
+    pq.write_table(rows, tmp_path / "job=cook" / "a=b.parquet")
+    with pytest.raises(InputError, match=r"'job' in the files or .* got it in both \(job=cook/a=b"):
+        values(Parquet(tmp_path))
+    pq.write_table(rows.rename_columns(["a"]), tmp_path / "job=cook" / "a=b.parquet")
+    assert values(Parquet(tmp_path))["job"].tolist() == ["cook", "cook"]
