@@ -49,6 +49,19 @@ def test_parts_have_the_scores_of_the_whole(folder, tmp_path, capsys):
     assert parts["reason"].notna().sum() == 1
 
 
+@pytest.mark.parametrize("words", [["predict", "-o"], ["audit", "--parts"]])
+def test_what_is_odd_about_the_folder_is_told(folder, tmp_path, capsys, words):
+    (tmp_path / "t").mkdir()
+    people(40, 1).to_parquet(tmp_path / "t" / "a.parquet", index=False)
+    people(40, 2).drop(columns="years").to_parquet(tmp_path / "t" / "b.parquet", index=False)
+    (tmp_path / "t" / "c.csv").write_text("a\n1\n")
+    command, option = words
+    assert run(command, folder / "model.safetensors", tmp_path / "t", option, tmp_path / "o") == 0
+    told = capsys.readouterr().err
+    assert "Column 'years' is not in 1 of 2 files of t; it is missing in their rows." in told
+    assert "not Parquet and no part of the table: c.csv." in told
+
+
 def test_a_part_of_numbers_is_read_as_the_others(folder, tmp_path):
     (tmp_path / "t").mkdir()
     # In the first part the notes look like numbers, in the second like anything.

@@ -68,6 +68,14 @@ class Parquet:
         return check_names(self.dataset.schema.names)
 
     @cached_property
+    def absent(self) -> dict[str, int]:
+        """How many files lack a column that others have, by its name; their rows lack its value."""
+        parts = [set(part.physical_schema.names) for part in self.dataset.get_fragments()]
+        known = [name for name in self.dataset.schema.names if any(name in part for part in parts)]
+        lacking = {name: sum(name not in part for part in parts) for name in known}
+        return {name: count for name, count in lacking.items() if count}
+
+    @cached_property
     def row_groups(self) -> list[RowGroup]:
         """All pieces of the table, whoever reads them."""
         return [
