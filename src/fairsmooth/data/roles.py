@@ -134,6 +134,11 @@ def label_codes(column: pd.Series, roles: Roles) -> tuple[NDArray[np.int64], tup
 def label_pair(texts: Collection[str], roles: Roles) -> tuple[str, str]:
     """Return the negative and the positive one of the texts that labels have."""
     values = sorted(texts)
+    if not values:
+        raise InputError(
+            f"Expected a label with 2 values in {roles.label!r}, got no row that can be used. "
+            "Give a table with rows that have a label and a group."
+        )
     if len(values) != 2:
         shown = ", ".join(map(repr, values[:5])) + (", …" if len(values) > 5 else "")
         raise InputError(
