@@ -133,8 +133,9 @@ def test_options_are_checked(tmp_path):
             read_table(path, sep=bad)
     with pytest.raises(InputError, match=r"decimal to be one of '\.', ','"):
         read_table(path, decimal=";")
-    with pytest.raises(InputError, match="Expected a known encoding"):
-        read_table(path, encoding="klingon")
+    for bad in ("klingon", "rot13", "base64", "undefined", ""):
+        with pytest.raises(InputError, match="Expected a known encoding, such as 'latin-1', got"):
+            read_table(path, encoding=bad)
 
 
 def test_a_header_without_rows_is_a_table_without_rows(tmp_path):
