@@ -83,6 +83,8 @@ def decided_by_model(
         )
     for name in roles.sensitive:
         _validate.known_column(name, list(table.columns), where="the table")
+    if len(table) == 0:
+        raise InputError("Expected at least one row, got none.")
     scores = _scores(model, table, unknown)
     threshold = float(model.classifier.threshold_)
     named = (model.provenance.negative, model.provenance.positive)

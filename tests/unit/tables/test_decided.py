@@ -82,6 +82,12 @@ def test_a_table_without_rows_is_refused():
         decided_by_column(_table(d=[], sex=[]), column="d", sensitive=("sex",))
 
 
+def test_a_table_without_rows_is_no_table_for_a_model(model_and_table):
+    model, table = model_and_table
+    with pytest.raises(InputError, match="Expected at least one row, got none"):
+        decided_by_model(model, table[:0])
+
+
 def test_an_unknown_column_is_named():
     with pytest.raises(InputError, match="'e'"):
         decided_by_column(_table(d=[1], sex=["f"]), column="e", sensitive=("sex",))
