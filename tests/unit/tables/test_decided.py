@@ -69,12 +69,20 @@ def test_missing_labels_are_told_and_refused_where_all_are_needed():
     ("columns", "message"),
     [
         ({"d": [1, None], "sex": ["f", "m"]}, "score or decision in every row"),
-        ({"d": ["x", "y"], "sex": ["f", "m"]}, "Expected scores, or decisions 0 and 1"),
+        ({"d": ["x", "y"], "sex": ["f", "m"]}, "or decisions 0 and 1, in 'd', got 'x' in row 1"),
+        ({"d": [1, np.inf], "sex": ["f", "m"]}, "or decisions 0 and 1, in 'd', got 'inf' in row 2"),
     ],
 )
 def test_columns_without_decisions_are_refused(columns, message):
     with pytest.raises(InputError, match=message):
         decided_by_column(_table(**columns), column="d", sensitive=("sex",))
+
+
+@pytest.mark.parametrize("threshold", [float("nan"), float("inf")])
+def test_a_threshold_that_decides_all_alike_is_refused(threshold):
+    table = _table(d=[0.2, 0.7], sex=["f", "m"])
+    with pytest.raises(InputError, match="Expected a finite threshold, got threshold="):
+        decided_by_column(table, column="d", sensitive=("sex",), threshold=threshold)
 
 
 def test_a_table_without_rows_is_refused():
