@@ -264,6 +264,18 @@ def test_excel(tmp_path, monkeypatch):
         read_table(tmp_path / "t.xlsx")
 
 
+def test_blank_rows_of_a_sheet_are_no_rows(tmp_path):
+    pd.DataFrame({"a": [1, None, 2], "b": ["x", None, "y"]}).to_excel(
+        tmp_path / "t.xlsx", index=False, startrow=2
+    )
+    assert columns_of(tmp_path / "t.xlsx") == {"a": [1, 2], "b": ["x", "y"]}
+    pd.DataFrame([["a", None], [None, None], [1, 2]]).to_excel(
+        tmp_path / "wide.xlsx", index=False, header=False, startrow=2
+    )
+    with pytest.raises(InputError, match=r"1 cells in every row .* got one more in row 5"):
+        read_table(tmp_path / "wide.xlsx")
+
+
 def test_excel_sheets_that_are_no_table(tmp_path):
     pd.DataFrame([["a", "b", None], [1, 2, 3]]).to_excel(
         tmp_path / "wide.xlsx", index=False, header=False
