@@ -1,6 +1,6 @@
 """Which column of a table plays which part: label, sensitive, identifiers, features."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -177,6 +177,17 @@ def known_label_codes(column: pd.Series, notes: Mapping[str, Any]) -> NDArray[np
             f"Expected the labels {negative!r} and {positive!r} in {notes['label']!r}, got {shown}."
         )
     return np.array([*(text == positive for text in texts), False])[codes].astype(np.int64)
+
+
+def names_of(columns: str | Iterable[str]) -> tuple[str, ...]:
+    """Return names of columns, of which one may stand by itself.
+
+    Examples
+    --------
+    >>> names_of("age"), names_of(["age", "sex"])
+    (('age',), ('age', 'sex'))
+    """
+    return (columns,) if isinstance(columns, str) else tuple(columns)
 
 
 def require_columns(table: Any, roles: Roles) -> None:

@@ -211,6 +211,14 @@ def test_a_classifier_without_encoder_predicts_its_own_columns(tmp_path):
         model.audit(X)
 
 
+def test_one_column_may_be_named_by_itself(model, table):
+    words = {**ROLES, "sensitive": "sex", "ids": "customer", "random_state": 0}
+    found = TableModel.fit(table, drop="job", **words)
+    assert list(found.provenance.ids) == ["customer"]
+    assert found.encoder.columns == ["age"]
+    assert list(model.predict(table, keep="job"))[:3] == ["customer", "job", "probability"]
+
+
 def test_refuses_what_it_cannot_do(model, table):
     for options, message in (
         ({"guarantee": "x"}, "Expected guarantee as Limits"),
