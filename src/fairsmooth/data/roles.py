@@ -192,6 +192,8 @@ def names_of(columns: str | Iterable[str]) -> tuple[str, ...]:
 
 def require_columns(table: Any, roles: Roles) -> None:
     """Refuse a table that lacks a column named, or one that plays two parts at once."""
+    if not roles.sensitive:
+        raise InputError("Expected at least one sensitive column, got none. Name it.")
     sensitive, _ = parse_bands(roles.sensitive, list(table.columns))
     for column in (roles.label, *sensitive, *roles.drop, *roles.ids):
         _validate.known_column(column, list(table.columns), where="the table")

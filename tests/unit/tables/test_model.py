@@ -229,6 +229,7 @@ def test_refuses_what_it_cannot_do(model, table):
         ({"drop": ["risk"]}, "Expected one role for every column, got 'risk' as label"),
         ({"ids": ["sex"]}, "Expected one role for every column, got 'sex' as sensitive"),
         ({"positive": None}, "Expected positive to be named"),
+        ({"sensitive": []}, "Expected at least one sensitive column, got none"),
     ):
         with pytest.raises(InputError, match=message):
             TableModel.fit(table, **{**ROLES, **options})
