@@ -219,6 +219,14 @@ def test_one_column_may_be_named_by_itself(model, table):
     assert list(model.predict(table, keep="job"))[:3] == ["customer", "job", "probability"]
 
 
+@pytest.mark.parametrize(
+    ("values", "kind"), [(pd.to_timedelta(np.arange(N), "h"), "timedelta64"), (1j, "complex")]
+)
+def test_what_is_no_number_of_one_value_is_not_called_infinite(table, values, kind):
+    with pytest.raises(InputError, match=rf"true/false in column 'odd', got {kind}.*\. Turn it"):
+        TableModel.fit(table.assign(odd=values), **ROLES)
+
+
 def test_refuses_what_it_cannot_do(model, table):
     for options, message in (
         ({"guarantee": "x"}, "Expected guarantee as Limits"),
