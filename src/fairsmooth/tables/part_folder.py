@@ -24,11 +24,13 @@ NAME = "_fairsmooth.json"
 class PartJob:
     """One part to work on, by paths that every worker can reach.
 
-    ``schema`` and ``kinds`` are those of the whole table; kinds are given where a part by itself
-    might decide otherwise. ``label`` is the column of labels if any row of the table has one.
+    ``digest`` is that of the model's file, by :func:`model_digest`. ``schema`` and ``kinds`` are
+    those of the whole table; kinds are given where a part by itself might decide otherwise.
+    ``label`` is the column of labels if any row of the table has one.
     """
 
     model: str
+    digest: str
     folder: str
     source: str
     target: str
@@ -63,10 +65,11 @@ class PartFolder:
     ) -> "PartFolder":
         """Open the folder of a run, or make it; columns of ``text`` are known to be so."""
         sources = parts_of(table)
+        digest = model_digest(model)
         facts = {
             "what": what,
             "version": fairsmooth.__version__,
-            "model": hashlib.sha256(model.read_bytes()).hexdigest(),
+            "model": digest,
             "options": dict(options),
             "parts": {name: _state(file) for name, file in sources.items()},
         }
@@ -77,7 +80,7 @@ class PartFolder:
         known: dict[str, Any] = {"options": options, "schema": schema, "kinds": kinds}
         known["label"] = None if there else _known_label(table, label)
         jobs = tuple(
-            PartJob(_text(model), _text(table), _text(file), _text(folder / name), **known)
+            PartJob(_text(model), digest, _text(table), _text(file), _text(folder / name), **known)
             for name, file in sources.items()
         )
         return cls(folder, jobs)
@@ -91,6 +94,11 @@ class PartFolder:
     def targets(self) -> list[Path]:
         """All parts, in the order of the table."""
         return [Path(job.target) for job in self.jobs]
+
+
+def model_digest(path: Path) -> str:
+    """Return the SHA-256 of a model's file."""
+    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def common_kinds(
