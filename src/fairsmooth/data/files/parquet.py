@@ -15,7 +15,7 @@ import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
 from fairsmooth.data.files.format import PARQUET_ENDINGS, FileFormat
-from fairsmooth.data.files.schemas import common_schema
+from fairsmooth.data.files.schemas import common_schema, stored_schema, widened
 from fairsmooth.data.frames import check_names
 from fairsmooth.exceptions import InputError
 
@@ -116,14 +116,17 @@ class Parquet:
         known = dict(zip(self.names, self.dataset.schema.names, strict=True))
         wanted = self.names if columns is None else list(columns)
         stored = [known[name] for name in wanted]
+        common = self.dataset.schema
         for fragment in self._fragments():
             try:
+                schema = stored_schema(common, fragment.physical_schema)
                 scanner = ds.Scanner.from_fragment(
-                    fragment, schema=self.dataset.schema, columns=stored, batch_size=rows,
+                    fragment, schema=schema, columns=stored, batch_size=rows,
                     batch_readahead=1, fragment_readahead=1, memory_pool=_memory(),
                 )  # fmt: skip
                 for batch in scanner.to_batches():
-                    yield batch.rename_columns(wanted)
+                    read = batch if schema is common else widened(batch, common)
+                    yield read.rename_columns(wanted)
             except (pa.ArrowInvalid, pa.ArrowTypeError, OSError) as error:
                 raise _damaged(Path(fragment.path), error) from error
 

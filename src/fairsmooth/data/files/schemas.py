@@ -4,8 +4,11 @@ from collections.abc import Mapping
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from fairsmooth.exceptions import InputError
+
+_NARROW = (pa.float16(), pa.float32())
 
 
 def common_schema(first: Any, parts: Mapping[str, Any]) -> Any:
@@ -29,6 +32,30 @@ def common_schema(first: Any, parts: Mapping[str, Any]) -> Any:
         return pa.unify_schemas(plain, promote_options="permissive")
     except pa.ArrowTypeError as error:
         raise _different(parts, error) from error
+
+
+def stored_schema(common: Any, own: Any) -> Any:
+    """Return the schema of all files, but with the narrower floats that one file has."""
+    for place, field in enumerate(common):
+        if field.type == pa.float64() and field.name in own.names:
+            kind = own.field(field.name).type
+            common = common.set(place, field.with_type(kind)) if kind in _NARROW else common
+    return common
+
+
+def widened(batch: Any, common: Any) -> Any:
+    """Return rows with floats as wide as in the schema of all files.
+
+    By their shortest decimal text, as where all files have the narrower ones: a cast of its own
+    would make 0.10000000149 of a file's 0.1, which is 0.1 in the others.
+    """
+    columns = [
+        pc.cast(pc.cast(column.cast(pa.float32()), pa.string()), pa.float64())
+        if column.type in _NARROW and common.field(name).type == pa.float64()
+        else column
+        for name, column in zip(batch.schema.names, batch.columns, strict=True)
+    ]
+    return pa.RecordBatch.from_arrays(columns, names=batch.schema.names)
 
 
 def _spelt_out(schema: Any, names: set[str]) -> Any:

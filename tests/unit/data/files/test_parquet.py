@@ -3,12 +3,16 @@
 from itertools import chain
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from fairsmooth.data.files import read_table
 from fairsmooth.data.files.parquet import Parquet, others_in
+from fairsmooth.data.files.part_file import PartFile
+from fairsmooth.data.files.stored import StoredTable
 from fairsmooth.exceptions import InputError
 
 
@@ -125,3 +129,18 @@ def test_a_column_that_files_and_names_of_folders_tell_is_refused(tmp_path, kind
         values(Parquet(tmp_path))
     pq.write_table(rows.rename_columns(["a"]), tmp_path / "job=cook" / "a=b.parquet")
     assert values(Parquet(tmp_path))["job"].tolist() == ["cook", "cook"]
+
+
+@pytest.mark.parametrize("kind", [pa.float16(), pa.float32()])
+def test_numbers_of_a_file_are_the_same_whatever_the_other_files_have(tmp_path, kind):
+    numbers = pa.array(np.array([0.5, 0.1, np.nan], dtype=kind.to_pandas_dtype()), kind)
+    pq.write_table(pa.table({"b": ["x"] * 3, "a": numbers}), tmp_path / "1.parquet")
+    alone = read_table(tmp_path)["a"].tolist()
+    pq.write_table(pa.table({"a": [0.1, 1 / 3]}), tmp_path / "2.parquet")
+    together = read_table(tmp_path)["a"].tolist()
+    np.testing.assert_array_equal(together, [*alone, 0.1, 1 / 3])
+    np.testing.assert_array_equal(StoredTable.at(tmp_path)["a"], together)
+    part = PartFile(
+        tmp_path / "1.parquet", folder=tmp_path, schema=Parquet(tmp_path).dataset.schema
+    )
+    np.testing.assert_array_equal(StoredTable(part)["a"], alone)
