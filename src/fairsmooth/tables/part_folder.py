@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+
 import fairsmooth
 from fairsmooth import _atomic
 from fairsmooth.data.conversion import ColumnType, arrow_kind
@@ -106,8 +108,8 @@ def common_kinds(
 ) -> dict[str, ColumnType]:
     """Return what some columns of a folder are, decided over all parts.
 
-    They are those stored as texts, so that a part whose texts all look like numbers is read as
-    the others, and those ``kept``, so that all parts are written with one type.
+    They are those stored as texts or decimals, so that a part whose texts all look like numbers
+    is read as the others, and those ``kept``, so that all parts are written with one type.
     """
     stored = StoredTable.at(table, text=text)
     schema = Parquet(table).dataset.schema
@@ -115,7 +117,7 @@ def common_kinds(
     return {
         name: stored.kind(name)
         for name, kind in types
-        if name in kept or arrow_kind(kind) == "text"
+        if name in kept or arrow_kind(kind) == "text" or pa.types.is_decimal(kind)
     }
 
 

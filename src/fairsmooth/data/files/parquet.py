@@ -125,8 +125,7 @@ class Parquet:
                     batch_readahead=1, fragment_readahead=1, memory_pool=_memory(),
                 )  # fmt: skip
                 for batch in scanner.to_batches():
-                    read = batch if schema is common else widened(batch, common)
-                    yield read.rename_columns(wanted)
+                    yield widened(batch, common).rename_columns(wanted)
             except (pa.ArrowInvalid, pa.ArrowTypeError, OSError) as error:
                 raise _damaged(Path(fragment.path), error) from error
 

@@ -35,27 +35,39 @@ def common_schema(first: Any, parts: Mapping[str, Any]) -> Any:
 
 
 def stored_schema(common: Any, own: Any) -> Any:
-    """Return the schema of all files, but with the narrower floats that one file has."""
+    """Return the schema of all files, but with the narrower floats and decimals of one file."""
     for place, field in enumerate(common):
         if field.type == pa.float64() and field.name in own.names:
             kind = own.field(field.name).type
-            common = common.set(place, field.with_type(kind)) if kind in _NARROW else common
+            if kind in _NARROW or pa.types.is_decimal(kind):
+                common = common.set(place, field.with_type(kind))
     return common
 
 
 def widened(batch: Any, common: Any) -> Any:
-    """Return rows with floats as wide as in the schema of all files.
+    """Return rows with floats as wide as in the schema of all files, and decimals as texts.
 
-    By their shortest decimal text, as where all files have the narrower ones: a cast of its own
-    would make 0.10000000149 of a file's 0.1, which is 0.1 in the others.
+    Floats by their shortest decimal text, as where all files have the narrower ones: a cast of
+    its own would make 0.10000000149 of a file's 0.1, which is 0.1 in the others. Of decimals a
+    cast would make 1.1320000000000001 of 1.132, and one number of two long ones.
     """
+    names = batch.schema.names
+    if not any(kind in _NARROW or pa.types.is_decimal(kind) for kind in batch.schema.types):
+        return batch
     columns = [
-        pc.cast(pc.cast(column.cast(pa.float32()), pa.string()), pa.float64())
-        if column.type in _NARROW and common.field(name).type == pa.float64()
-        else column
-        for name, column in zip(batch.schema.names, batch.columns, strict=True)
+        _widened(column, common.field(name).type)
+        for name, column in zip(names, batch.columns, strict=True)
     ]
-    return pa.RecordBatch.from_arrays(columns, names=batch.schema.names)
+    return pa.RecordBatch.from_arrays(columns, names=names)
+
+
+def _widened(column: Any, kind: Any) -> Any:
+    if column.type in _NARROW and kind == pa.float64():
+        return pc.cast(pc.cast(column.cast(pa.float32()), pa.string()), kind)
+    if not pa.types.is_decimal(column.type):
+        return column
+    texts = pc.cast(column, pa.string())
+    return pc.cast(texts, kind) if kind == pa.float64() else texts
 
 
 def _spelt_out(schema: Any, names: set[str]) -> Any:

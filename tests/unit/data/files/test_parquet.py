@@ -1,5 +1,6 @@
 """Parquet tables in many parts: shares of readers, columns, parts that are not well."""
 
+from decimal import Decimal
 from itertools import chain
 from pathlib import Path
 
@@ -144,3 +145,20 @@ def test_numbers_of_a_file_are_the_same_whatever_the_other_files_have(tmp_path, 
         tmp_path / "1.parquet", folder=tmp_path, schema=Parquet(tmp_path).dataset.schema
     )
     np.testing.assert_array_equal(StoredTable(part)["a"], alone)
+
+
+def test_decimals_are_read_as_in_a_text_file(tmp_path):
+    texts = {
+        "a": ["1.132", "0.10", None],
+        "b": ["12345678901234567890", "12345678901234567891", "1"],
+    }
+    exact = {name: [v and Decimal(v) for v in values] for name, values in texts.items()}
+    pq.write_table(pa.table(exact), tmp_path / "1.parquet")
+    pd.DataFrame(texts).to_csv(tmp_path / "t.csv", index=False)
+    expected = read_table(tmp_path / "t.csv")
+    assert expected["a"].tolist()[:2] == [1.132, 0.1]
+    assert expected["b"].tolist() == texts["b"]
+    pd.testing.assert_frame_equal(read_table(tmp_path / "1.parquet"), expected)
+    assert StoredTable.at(tmp_path)["b"].tolist() == texts["b"]
+    pq.write_table(pa.table({"a": [0.5], "b": exact["b"][:1]}), tmp_path / "2.parquet")
+    assert read_table(tmp_path)["a"].tolist()[:2] == [1.132, 0.1]
