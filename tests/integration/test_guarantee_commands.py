@@ -71,6 +71,15 @@ def test_a_guarantee_that_fails_is_exit_code_1_and_says_what_would_do(folder, ca
     assert "these rows are now spent" in err
 
 
+def test_groups_of_the_model_without_safety_rows_are_told(folder, capsys, tmp_path):
+    rows = pd.read_csv(folder / "safe.csv")
+    rows.replace({"sex": {"f": "other"}}).to_csv(tmp_path / "rows.csv", index=False)
+    told = "1 of the model's 2 groups have no row here (f): nothing is guaranteed of"
+    arguments = ["guarantee", folder / "model", "--max-dp", "0.3"]
+    assert told in run(capsys, *arguments, tmp_path / "rows.csv")[2]
+    assert "groups have no row" not in run(capsys, *arguments, folder / "safe.csv")[2]
+
+
 def test_any_systems_scores_are_enough(folder, capsys):
     arguments = ["guarantee", folder / "safe.csv", *COLUMN, "--max-dp", "0.2", "--max-eo", "0.4"]
     code, out, err = run(capsys, *arguments, "--json")

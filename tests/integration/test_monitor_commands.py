@@ -96,6 +96,7 @@ def test_states_that_do_not_fit_are_refused(batches, capsys):
     kept = state.read_text()
     assert "Limits are fixed" in mistake(capsys, *monitor, "--max-dp", "0.2")
     assert "the state of another" in mistake(capsys, *monitor, "--threshold", "0.4")
+    assert "the state of another" in mistake(capsys, *monitor, "--sensitive", "years")
     other = ["monitor", batches / "model", batches / "1.csv", "--state", state]
     assert "the state of another" in mistake(capsys, *other)
     assert "different names" in mistake(capsys, *monitor, "--report", state)

@@ -35,10 +35,12 @@ def predict_by_parts(
     scheduler: str | None,
 ) -> None:
     """Write one file of scores for every file of a table."""
-    from fairsmooth.cli.output import say
+    from fairsmooth.cli.output import print_notes, say
+    from fairsmooth.cli.reading import guesses
     from fairsmooth.tables.part_work import predict_part
 
     folder = _folder(output, "predict", model, data, options)
+    print_notes(guesses(data))
     done = list(_worked(predict_part, folder, jobs, scheduler))
     rows, lost = (sum(each) for each in zip(*done, strict=True)) if done else (0, 0)
     earlier = len(folder.jobs) - len(done)
@@ -60,6 +62,7 @@ def audit_by_parts(
     scheduler: str | None,
 ) -> "tuple[TableModel, Audit, list[str]]":
     """Score every file of a table into a file, then audit all of them; return it with notes."""
+    from fairsmooth.cli.reading import guesses
     from fairsmooth.metrics.auditing.in_parts import audit_parts
     from fairsmooth.tables import TableModel
     from fairsmooth.tables.part_work import audit_part, read_scored
@@ -75,7 +78,7 @@ def audit_by_parts(
     if earlier:
         told.append(f"{earlier} parts were there already; notes on them were given at the time.")
     told.append("Curves under shift are left out: they look at all rows at once.")
-    return loaded, audit_parts(loaded.classifier, scored), sorted(told)
+    return loaded, audit_parts(loaded.classifier, scored), [*guesses(data), *sorted(told)]
 
 
 def _folder(

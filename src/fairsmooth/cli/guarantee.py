@@ -139,12 +139,14 @@ class SafetyRows:
         from fairsmooth.cli.reading import opened
         from fairsmooth.persistence import file_digest
         from fairsmooth.tables import TableModel
+        from fairsmooth.tables.guaranteeing import unguaranteed_groups
 
         model = None if path is None else TableModel.load(path)
         text = () if model is None else model.text_columns
         table, notes = opened(table_path, text=text, **how)
         rows = decided_rows(model, table, scores=scores, unknown=unknown, **named)
-        print_notes([*notes, *rows.notes])
+        groups = () if model is None else model.classifier.groups_
+        print_notes([*notes, *rows.notes, *unguaranteed_groups(rows, groups)])
         known = None if model is None else model.provenance
         facts = {
             "model": None if path is None else file_digest(path),

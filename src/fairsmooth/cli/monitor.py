@@ -76,7 +76,7 @@ def command(
     from fairsmooth.tables import TableModel
 
     loaded = None if path is None else TableModel.load(path)
-    rule = _rule(path, scores, threshold)
+    rule = _rule(path, scores, threshold, sensitive)
     monitor = _monitor(state, limits, rule)
     text = () if loaded is None else loaded.text_columns
     table, notes = read(table_path, text=text, sep=sep, decimal=decimal, encoding=encoding)
@@ -134,10 +134,12 @@ def _tell(monitor: "GapMonitor", json_output: bool) -> None:
         print_lines(_chart(monitor))
 
 
-def _rule(path: Path | None, scores: str | None, threshold: float | None) -> dict[str, Any]:
-    """Say whose decisions are watched: another rule needs another state."""
+def _rule(
+    path: Path | None, scores: str | None, threshold: float | None, sensitive: list[str] | None
+) -> dict[str, Any]:
+    """Say whose decisions about which groups are watched: others need another state."""
     if path is None:
-        return {"scores": scores, "threshold": threshold}
+        return {"scores": scores, "threshold": threshold, "sensitive": sensitive}
     from fairsmooth.persistence import file_digest
 
     return {"model": file_digest(path)}
@@ -157,7 +159,7 @@ def _monitor(path: Path, limits: "Limits | None", rule: dict[str, Any]) -> "GapM
     if plain.pop("rule", None) != rule:
         raise InputError(
             f"Expected {path} to watch the same rule, got the state of another. "
-            "Start a new state for another model or threshold."
+            "Start a new state for another model, threshold or sensitive column."
         )
     monitor = GapMonitor.from_dict(plain)
     if limits is not None and (

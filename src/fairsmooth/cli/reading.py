@@ -22,6 +22,8 @@ def read(path: Path, *, text: Sequence[str] = (), **how: Any) -> "tuple[pd.DataF
         return read_table(path, text=text, **how), notes
 
 
+# Columns of which a note says that only some files have them.
+_SHOWN = 5
 # Rows times columns from which on a Parquet file stays where it is: in memory, and coded, it
 # would take a gigabyte and more.
 STORED_VALUES = 2**24
@@ -73,7 +75,24 @@ def guesses(path: Path, **how: Any) -> list[str]:
             f"{len(others)} files in {path.name} are not Parquet and no part of the table: "
             f"{', '.join(others[:3])}{', …' if len(others) > 3 else ''}."
         )
-    return notes
+    return [*notes, *_absences(path)]
+
+
+def _absences(path: Path) -> list[str]:
+    """Say which columns only some files of a folder have."""
+    from fairsmooth.data.files.parquet import Parquet, files_of
+
+    if not path.is_dir():
+        return []
+    absent = list(Parquet(path).absent.items())
+    files = len(files_of(path))
+    notes = [
+        f"Column {name!r} is not in {count} of {files} files of {path.name}; it is missing in "
+        "their rows."
+        for name, count in absent[:_SHOWN]
+    ]
+    more = len(absent) - _SHOWN
+    return [*notes, f"{more} more columns are in some files only."] if more > 0 else notes
 
 
 def roles_of(

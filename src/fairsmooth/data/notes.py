@@ -76,15 +76,17 @@ def few_rows(table: pd.DataFrame, roles: Roles) -> list[str]:
 
 
 def spelling_variants(name: str, column: pd.Series) -> list[str]:
-    """Note values that differ in capitals, inner spaces or Unicode's ways to write a letter only.
+    """Note values that differ in capitals, spaces, unseen signs or ways to write a letter only.
 
-    Such as ``male`` and ``Male``; an é may be one character, or an e and an accent.
+    Such as ``male`` and ``Male``; an é may be one character, or an e and an accent; a space of
+    no width, as web pages have it, cannot be seen.
     """
     _, texts = normal_codes(name, column)
     folded: dict[str, list[str]] = {}
     for text in sorted(texts):
         plain = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
-        folded.setdefault(" ".join(plain.split()), []).append(text)
+        seen = "".join(sign for sign in plain if unicodedata.category(sign) != "Cf")
+        folded.setdefault(" ".join(seen.split()), []).append(text)
     same = [" and ".join(_told_apart(group)) for group in folded.values() if len(group) > 1]
     return [f"Column {name!r} has {_few(same)}, which count as different."] if same else []
 

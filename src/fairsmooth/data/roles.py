@@ -1,6 +1,6 @@
 """Which column of a table plays which part: label, sensitive, identifiers, features."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -134,6 +134,11 @@ def label_codes(column: pd.Series, roles: Roles) -> tuple[NDArray[np.int64], tup
 def label_pair(texts: Collection[str], roles: Roles) -> tuple[str, str]:
     """Return the negative and the positive one of the texts that labels have."""
     values = sorted(texts)
+    if not values:
+        raise InputError(
+            f"Expected a label with 2 values in {roles.label!r}, got no row that can be used. "
+            "Give a table with rows that have a label and a group."
+        )
     if len(values) != 2:
         shown = ", ".join(map(repr, values[:5])) + (", …" if len(values) > 5 else "")
         raise InputError(
@@ -174,8 +179,21 @@ def known_label_codes(column: pd.Series, notes: Mapping[str, Any]) -> NDArray[np
     return np.array([*(text == positive for text in texts), False])[codes].astype(np.int64)
 
 
+def names_of(columns: str | Iterable[str]) -> tuple[str, ...]:
+    """Return names of columns, of which one may stand by itself.
+
+    Examples
+    --------
+    >>> names_of("age"), names_of(["age", "sex"])
+    (('age',), ('age', 'sex'))
+    """
+    return (columns,) if isinstance(columns, str) else tuple(columns)
+
+
 def require_columns(table: Any, roles: Roles) -> None:
     """Refuse a table that lacks a column named, or one that plays two parts at once."""
+    if not roles.sensitive:
+        raise InputError("Expected at least one sensitive column, got none. Name it.")
     sensitive, _ = parse_bands(roles.sensitive, list(table.columns))
     for column in (roles.label, *sensitive, *roles.drop, *roles.ids):
         _validate.known_column(column, list(table.columns), where="the table")

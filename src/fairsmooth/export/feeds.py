@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from fairsmooth import _validate
 from fairsmooth.data.encoding import TableEncoder
-from fairsmooth.data.frames import as_frame
+from fairsmooth.data.known_texts import frame_with_texts
 from fairsmooth.data.values import moments, normal_texts, numbers
 from fairsmooth.export.columns import input_kinds
 from fairsmooth.export.dates import MISSING_DATE, WRONG_DATE
@@ -38,7 +38,7 @@ def graph_inputs(encoder: TableEncoder, table: Any) -> dict[str, NDArray[Any]]:
     >>> {name: column.ravel().tolist() for name, column in graph_inputs(encoder, table).items()}
     {'age': [31.0, nan], 'job': ['clerk', '']}
     """
-    frame = as_frame(table, text=encoder.text_columns)
+    frame = frame_with_texts(table, encoder.text_columns)
     fed = {}
     for name, kind in input_kinds(encoder).items():
         _validate.known_column(name, list(frame.columns), where="the table")

@@ -83,6 +83,8 @@ def decided_by_model(
         )
     for name in roles.sensitive:
         _validate.known_column(name, list(table.columns), where="the table")
+    if len(table) == 0:
+        raise InputError("Expected at least one row, got none.")
     scores = _scores(model, table, unknown)
     threshold = float(model.classifier.threshold_)
     named = (model.provenance.negative, model.provenance.positive)
@@ -129,6 +131,8 @@ def decided_by_column(
         _validate.known_column(name, list(table.columns), where="the table")
     if len(table) == 0:
         raise InputError("Expected at least one row, got none.")
+    if threshold is not None and not np.isfinite(threshold):
+        raise InputError(f"Expected a finite threshold, got threshold={threshold!r}.")
     if bands:
         raise InputError(
             "Expected sensitive columns as they are, got bands of "
@@ -213,7 +217,7 @@ def _decisions(
     if read.wrong.any():
         row = int(np.argmax(read.wrong))
         raise InputError(
-            f"Expected scores, or decisions 0 and 1, in {name!r}, got {column.iloc[row]!r} "
+            f"Expected scores, or decisions 0 and 1, in {name!r}, got {texts.iloc[row]!r} "
             f"in row {row + 1}."
         )
     values = read.values

@@ -9,7 +9,7 @@ import pandas as pd
 from fairsmooth._types import Floats
 from fairsmooth.core.labels import group_text
 from fairsmooth.core.rows import spelt_out
-from fairsmooth.data.frames import as_frame
+from fairsmooth.data.known_texts import frame_with_texts
 from fairsmooth.data.roles import sensitive_frame
 from fairsmooth.exceptions import InputError
 from fairsmooth.tables import scoring
@@ -55,7 +55,7 @@ def explain_table(
             "Expected a model that knows its table's columns, got one without an encoder. "
             "Use the classifier's own explain(X)."
         )
-    frame = as_frame(table, text=model.text_columns)
+    frame = frame_with_texts(table, model.text_columns)
     numbers = _numbers(rows, len(frame))
     chosen = frame.iloc[[number - 1 for number in numbers]].reset_index(drop=True)
     features, reasons = model._features(chosen, unknown)
@@ -86,7 +86,7 @@ def _numbers(rows: Sequence[int] | None, n_rows: int) -> list[int]:
 def _reference(model: "TableModel", table: Any, unknown: str | None) -> tuple[Floats, str]:
     if table is None:
         return even_row(model.encoder), EVEN
-    frame = as_frame(table, text=model.text_columns)
+    frame = frame_with_texts(table, model.text_columns)
     features, reasons = model._features(frame, unknown)
     usable = np.array([reason is None for reason in reasons], dtype=bool)
     if not usable.any():

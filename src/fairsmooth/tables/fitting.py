@@ -132,7 +132,8 @@ class Parts:
 def _features(rows: pd.DataFrame, roles: Roles) -> pd.DataFrame:
     """Return the features, refusing an infinite number in whichever part it would be."""
     features = rows.drop(columns=not_features(rows, roles))
-    for name in features.select_dtypes("number"):
+    # Spans of time and complex numbers, which pandas counts among numbers, no rule can use.
+    for name in features.select_dtypes("number", exclude=["timedelta", "complex"]):
         finite_numbers(str(name), features[name])
     return features
 

@@ -1,10 +1,12 @@
 """A guarantee of the gaps for rows that were decided, with what it is about."""
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from fairsmooth.core.labels import group_text
+from fairsmooth.data.groups import encode_groups
 from fairsmooth.exceptions import InputError
 from fairsmooth.guarantees import GapGuarantee, Limits, guarantee_gaps
 from fairsmooth.guarantees.claims import Shift
@@ -12,6 +14,8 @@ from fairsmooth.guarantees.enough_rows import rows_needed
 from fairsmooth.guarantees.quantities import QUANTITIES
 from fairsmooth.tables.decided import DecidedRows
 from fairsmooth.tables.provenance import today
+
+_SHOWN = 5
 
 
 def guarantee_rows(
@@ -47,6 +51,20 @@ def guarantee_rows(
     )
 
 
+def unguaranteed_groups(rows: DecidedRows, groups: Sequence[Hashable]) -> list[str]:
+    """Note groups that a model was trained with and none of the rows has."""
+    here = encode_groups(rows.sensitive, n_rows=len(rows.decisions)).labels
+    present = {group_text(group) for group in here}
+    absent = [text for text in map(group_text, groups) if text not in present]
+    if not absent:
+        return []
+    shown = ", ".join(absent[:_SHOWN]) + (", …" if len(absent) > _SHOWN else "")
+    return [
+        f"{len(absent)} of the model's {len(groups)} groups have no row here ({shown}): nothing is "
+        "guaranteed of their rates."
+    ]
+
+
 def needs_labels(limits: Limits) -> bool:
     """Tell whether a limit is on rates among a label."""
     return any(None not in QUANTITIES[name].labels for name in limits.to_dict())
@@ -56,8 +74,6 @@ def expected_cells(
     rows: DecidedRows,
 ) -> dict[int | None, tuple[list[float], list[float]]]:
     """Return, by label, the rates of all groups and the shares of the rows that they have."""
-    from fairsmooth.data.groups import encode_groups
-
     groups = encode_groups(rows.sensitive, n_rows=len(rows.decisions))
     everybody = np.ones(len(rows.decisions), dtype=bool)
     keep: dict[int | None, Any] = {None: everybody}

@@ -14,7 +14,8 @@ from fairsmooth.core.certificate import Certificate
 from fairsmooth.data.encoders import Encoder
 from fairsmooth.data.encoding import UNKNOWN
 from fairsmooth.data.frames import as_frame, like
-from fairsmooth.data.roles import Roles
+from fairsmooth.data.known_texts import frame_with_texts
+from fairsmooth.data.roles import Roles, names_of
 from fairsmooth.guarantees import GapGuarantee, Limits
 from fairsmooth.metrics import Audit
 from fairsmooth.persistence import read_model, save
@@ -77,8 +78,8 @@ class TableModel:
         label: str,
         sensitive: str | Sequence[str],
         positive: Any = None,
-        ids: Sequence[str] = (),
-        drop: Sequence[str] = (),
+        ids: str | Sequence[str] = (),
+        drop: str | Sequence[str] = (),
         columns: "str | Forecasts" = "auto",
         classifier: "FairSmoothClassifier | None" = None,
         guarantee: Limits | None = None,
@@ -102,7 +103,7 @@ class TableModel:
         positive : value, optional
             The positive label. May be left out where the two values are unmistakable,
             such as 0 and 1, or no and yes.
-        ids, drop : sequences of str
+        ids, drop : str or sequences of str
             Columns that name rows, and columns not to use.
         columns : str or Forecasts
             "auto", "binned", "standardised", "crossed", "forecasts" or "label-forecast": what
@@ -141,10 +142,10 @@ class TableModel:
         seed = drawn_seed() if random_state is None else random_state
         roles = Roles(
             label=label,
-            sensitive=(sensitive,) if isinstance(sensitive, str) else tuple(sensitive),
+            sensitive=names_of(sensitive),
             positive=positive,
-            ids=tuple(ids),
-            drop=tuple(drop),
+            ids=names_of(ids),
+            drop=names_of(drop),
             include_sensitive=include_sensitive,
             unknown=unknown,
         )
@@ -175,7 +176,7 @@ class TableModel:
         self,
         table: Any,
         *,
-        keep: Sequence[str] = (),
+        keep: str | Sequence[str] = (),
         threshold: float | None = None,
         unknown: str | None = None,
         strict: bool = False,
@@ -187,7 +188,7 @@ class TableModel:
         ----------
         table : DataFrame, polars or pyarrow table, or path
             With the columns that the model was trained on.
-        keep : sequence of str
+        keep : str or sequence of str
             Columns to carry along, besides the ids.
         threshold : float, optional
             Decide positive above this score instead of the model's threshold.
@@ -206,8 +207,8 @@ class TableModel:
             ``prediction``, ``lower_<group>`` and ``upper_<group>`` for every group.
         """
         decided_above = checked_threshold(self, threshold)
-        frame = as_frame(table, text=self.text_columns)
-        for name in keep:
+        frame = frame_with_texts(table, self.text_columns)
+        for name in names_of(keep):
             _validate.known_column(name, list(frame.columns), where="the table")
         features, reasons = self._features(frame, unknown)
         if strict:
@@ -219,7 +220,7 @@ class TableModel:
         )
         ids = [] if self.provenance is None else self.provenance.ids
         carried = [name for name in ids if name in frame.columns]
-        kept = scoring.kept_columns(frame, [*carried, *keep], list(written.columns))
+        kept = scoring.kept_columns(frame, [*carried, *names_of(keep)], list(written.columns))
         return like(table, pd.concat([kept, written], axis=1))
 
     def audit(
@@ -230,7 +231,7 @@ class TableModel:
         Rows that are left out are counted in a warning. ``strict`` and ``unknown`` are as in
         :meth:`fit`; ``shift`` adds shifted populations.
         """
-        frame = as_frame(table, text=self.text_columns)
+        frame = frame_with_texts(table, self.text_columns)
         rows = self.audited(frame, unknown=unknown, strict=strict)
         for note in rows.notes:
             if note != SAME_TABLE:

@@ -5,6 +5,7 @@ import heapq
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from fairsmooth.data.values import normal_texts
@@ -61,20 +62,26 @@ def _compare(ids: pd.DataFrame, kept: Mapping[str, Any]) -> str:
     text = str(kept["digests"])
     trained = {text[start : start + _HEX] for start in range(0, len(text), _HEX)}
     largest = max(trained, default="")
-    found = _digests(ids, str(kept["salt"]))
-    shared = [row for row, digest in enumerate(found) if digest in trained]
+    # That two rows have no id does not make them one person's.
+    known = np.flatnonzero(ids.notna().any(axis=1).to_numpy())
+    if len(ids) and not len(known):
+        return "Overlap with the training rows is not checked row by row: no row has an id."
+    found = _digests(ids.iloc[known], str(kept["salt"]))
+    shared = [row for row, digest in zip(known, found, strict=True) if digest in trained]
     if shared:
         raise InputError(
             f"Expected rows that the model was not trained on, got {len(shared)} whose "
             f"{', '.join(map(repr, ids.columns))} was among the training rows (the first is row "
             f"{shared[0] + 1}). Leave them out, or use rows that were kept apart."
         )
+    lost = len(ids) - len(known)
+    more = f" {lost:,} more rows have no id and are not checked." if lost else ""
     if kept["complete"]:
-        return f"No id of these {len(found):,} rows was among the training rows."
+        return f"No id of these {len(found):,} rows was among the training rows.{more}"
     told = sum(digest <= largest for digest in found)
     return (
         f"No id was among the training rows, as far as the file can tell: {told:,} of "
-        f"{len(found):,} ids could be compared."
+        f"{len(found):,} ids could be compared.{more}"
     )
 
 

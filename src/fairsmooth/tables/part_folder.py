@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+
 import fairsmooth
 from fairsmooth import _atomic
 from fairsmooth.data.conversion import ColumnType, arrow_kind
@@ -24,11 +26,13 @@ NAME = "_fairsmooth.json"
 class PartJob:
     """One part to work on, by paths that every worker can reach.
 
-    ``schema`` and ``kinds`` are those of the whole table; kinds are given where a part by itself
-    might decide otherwise. ``label`` is the column of labels if any row of the table has one.
+    ``digest`` is that of the model's file, by :func:`model_digest`. ``schema`` and ``kinds`` are
+    those of the whole table; kinds are given where a part by itself might decide otherwise.
+    ``label`` is the column of labels if any row of the table has one.
     """
 
     model: str
+    digest: str
     folder: str
     source: str
     target: str
@@ -63,10 +67,11 @@ class PartFolder:
     ) -> "PartFolder":
         """Open the folder of a run, or make it; columns of ``text`` are known to be so."""
         sources = parts_of(table)
+        digest = model_digest(model)
         facts = {
             "what": what,
             "version": fairsmooth.__version__,
-            "model": hashlib.sha256(model.read_bytes()).hexdigest(),
+            "model": digest,
             "options": dict(options),
             "parts": {name: _state(file) for name, file in sources.items()},
         }
@@ -77,7 +82,7 @@ class PartFolder:
         known: dict[str, Any] = {"options": options, "schema": schema, "kinds": kinds}
         known["label"] = None if there else _known_label(table, label)
         jobs = tuple(
-            PartJob(_text(model), _text(table), _text(file), _text(folder / name), **known)
+            PartJob(_text(model), digest, _text(table), _text(file), _text(folder / name), **known)
             for name, file in sources.items()
         )
         return cls(folder, jobs)
@@ -93,13 +98,18 @@ class PartFolder:
         return [Path(job.target) for job in self.jobs]
 
 
+def model_digest(path: Path) -> str:
+    """Return the SHA-256 of a model's file."""
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
 def common_kinds(
     table: Path, text: Collection[str], *, kept: Collection[str] = ()
 ) -> dict[str, ColumnType]:
     """Return what some columns of a folder are, decided over all parts.
 
-    They are those stored as texts, so that a part whose texts all look like numbers is read as
-    the others, and those ``kept``, so that all parts are written with one type.
+    They are those stored as texts or decimals, so that a part whose texts all look like numbers
+    is read as the others, and those ``kept``, so that all parts are written with one type.
     """
     stored = StoredTable.at(table, text=text)
     schema = Parquet(table).dataset.schema
@@ -107,7 +117,7 @@ def common_kinds(
     return {
         name: stored.kind(name)
         for name, kind in types
-        if name in kept or arrow_kind(kind) == "text"
+        if name in kept or arrow_kind(kind) == "text" or pa.types.is_decimal(kind)
     }
 
 

@@ -22,7 +22,7 @@ from fairsmooth.metrics.auditing.in_parts import ScoredPart
 from fairsmooth.metrics.own import Distances
 from fairsmooth.tables.auditing import AuditedRows
 from fairsmooth.tables.model import TableModel
-from fairsmooth.tables.part_folder import PartJob
+from fairsmooth.tables.part_folder import PartJob, model_digest
 from fairsmooth.tables.scoring import NoRows, rows_at_once, with_reason_column
 
 _SUMS = ("n_rows", "total", "squares", "largest")
@@ -33,7 +33,7 @@ def predict_part(job: PartJob) -> tuple[int, int]:
 
     Every part has the column ``reason``, so that all have the same columns.
     """
-    model = _loaded(job.model)
+    model = _loaded(job.model, job.digest)
     lost = 0
 
     def scored() -> Iterator[pd.DataFrame]:
@@ -51,7 +51,7 @@ def predict_part(job: PartJob) -> tuple[int, int]:
 
 def audit_part(job: PartJob) -> list[str]:
     """Score the rows of a part as an audit needs them; return what was noticed."""
-    model = _loaded(job.model)
+    model = _loaded(job.model, job.digest)
     with _named(job):
         frame = pd.concat(list(_chunks(job, model)), ignore_index=True)
         try:
@@ -135,7 +135,7 @@ def _no_rows(table: StoredTable, schema: pa.Schema) -> pd.DataFrame:
     empty = zip(table.columns, schema.empty_table().columns, strict=True)
     pieces = {name: Piece.of(column.combine_chunks()) for name, column in empty}
     return mark_normal(
-        pd.DataFrame({name: piece.series(table.kind(name)) for name, piece in pieces.items()})
+        pd.DataFrame({name: piece.series(name, table.kind(name)) for name, piece in pieces.items()})
     )
 
 
@@ -161,5 +161,11 @@ def _target(job: PartJob) -> Path:
 
 
 @lru_cache(maxsize=2)
-def _loaded(path: str) -> TableModel:
+def _loaded(path: str, digest: str) -> TableModel:
+    """Load a model once for all parts: workers live on, and its path may hold another by then."""
+    if model_digest(Path(path)) != digest:
+        raise InputError(
+            f"Expected the model that the run was begun with in {path}, got another. Give the "
+            "model a name of its own, and run again with a new folder."
+        )
     return TableModel.load(path)

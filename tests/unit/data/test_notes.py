@@ -51,6 +51,11 @@ def test_a_clean_table_has_none():
             r"Column 'sex' has 'cafe\u0301' and 'caf\xe9', which count as different.",
         ),
         (
+            {"sex": lambda r, n: np.where(np.arange(n) % 3, "f", "\u200bf")},
+            ("sex",),
+            r"Column 'sex' has 'f' and '\u200bf', which count as different.",
+        ),
+        (
             {"customer": lambda r, n: np.arange(n) + 1000},
             ("sex",),
             "Column 'customer' differs in every row, as an identifier does; name it in ids.",

@@ -56,6 +56,8 @@ def test_positive_is_compared_by_its_normal_text(positive):
 
 
 def test_labels_that_are_not_two():
+    with pytest.raises(InputError, match="2 values in 'y', got no row that can be used"):
+        label_codes(pd.Series([], dtype=object), ROLES)
     with pytest.raises(InputError, match="2 values in 'y', got 1: 'a'"):
         label_codes(pd.Series(["a", "a"]), ROLES)
     with pytest.raises(InputError, match=r"2 values in 'y', got 6: '1', .*, …"):

@@ -69,7 +69,8 @@ def test_missing_labels_are_told_and_refused_where_all_are_needed():
     ("columns", "message"),
     [
         ({"d": [1, None], "sex": ["f", "m"]}, "score or decision in every row"),
-        ({"d": ["x", "y"], "sex": ["f", "m"]}, "Expected scores, or decisions 0 and 1"),
+        ({"d": ["x", "y"], "sex": ["f", "m"]}, "or decisions 0 and 1, in 'd', got 'x' in row 1"),
+        ({"d": [1, np.inf], "sex": ["f", "m"]}, "or decisions 0 and 1, in 'd', got 'inf' in row 2"),
     ],
 )
 def test_columns_without_decisions_are_refused(columns, message):
@@ -77,9 +78,22 @@ def test_columns_without_decisions_are_refused(columns, message):
         decided_by_column(_table(**columns), column="d", sensitive=("sex",))
 
 
+@pytest.mark.parametrize("threshold", [float("nan"), float("inf")])
+def test_a_threshold_that_decides_all_alike_is_refused(threshold):
+    table = _table(d=[0.2, 0.7], sex=["f", "m"])
+    with pytest.raises(InputError, match="Expected a finite threshold, got threshold="):
+        decided_by_column(table, column="d", sensitive=("sex",), threshold=threshold)
+
+
 def test_a_table_without_rows_is_refused():
     with pytest.raises(InputError, match="Expected at least one row, got none"):
         decided_by_column(_table(d=[], sex=[]), column="d", sensitive=("sex",))
+
+
+def test_a_table_without_rows_is_no_table_for_a_model(model_and_table):
+    model, table = model_and_table
+    with pytest.raises(InputError, match="Expected at least one row, got none"):
+        decided_by_model(model, table[:0])
 
 
 def test_an_unknown_column_is_named():

@@ -211,6 +211,22 @@ def test_a_classifier_without_encoder_predicts_its_own_columns(tmp_path):
         model.audit(X)
 
 
+def test_one_column_may_be_named_by_itself(model, table):
+    words = {**ROLES, "sensitive": "sex", "ids": "customer", "random_state": 0}
+    found = TableModel.fit(table, drop="job", **words)
+    assert list(found.provenance.ids) == ["customer"]
+    assert found.encoder.columns == ["age"]
+    assert list(model.predict(table, keep="job"))[:3] == ["customer", "job", "probability"]
+
+
+@pytest.mark.parametrize(
+    ("values", "kind"), [(pd.to_timedelta(np.arange(N), "h"), "timedelta64"), (1j, "complex")]
+)
+def test_what_is_no_number_of_one_value_is_not_called_infinite(table, values, kind):
+    with pytest.raises(InputError, match=rf"true/false in column 'odd', got {kind}.*\. Turn it"):
+        TableModel.fit(table.assign(odd=values), **ROLES)
+
+
 def test_refuses_what_it_cannot_do(model, table):
     for options, message in (
         ({"guarantee": "x"}, "Expected guarantee as Limits"),
@@ -221,6 +237,7 @@ def test_refuses_what_it_cannot_do(model, table):
         ({"drop": ["risk"]}, "Expected one role for every column, got 'risk' as label"),
         ({"ids": ["sex"]}, "Expected one role for every column, got 'sex' as sensitive"),
         ({"positive": None}, "Expected positive to be named"),
+        ({"sensitive": []}, "Expected at least one sensitive column, got none"),
     ):
         with pytest.raises(InputError, match=message):
             TableModel.fit(table, **{**ROLES, **options})

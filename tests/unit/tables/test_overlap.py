@@ -53,6 +53,16 @@ def test_what_is_not_checked_is_said():
     assert "lacks the id columns" in require_no_overlap(_known([1]), table, "1")
 
 
+def test_rows_without_an_id_are_not_compared_and_told():
+    known = _known([1, None, 3])
+    assert "not checked row by row: no row has an id." in _check(known, [None, "n/a"])
+    said = _check(known, [None, 5])
+    assert "No id of these 1 rows was among" in said
+    assert said.endswith("1 more rows have no id and are not checked.")
+    with pytest.raises(InputError, match=r"1 whose 'id' .*the first is row 3"):
+        _check(known, [None, 5, 3])
+
+
 def test_many_ids_are_compared_as_far_as_the_file_can_tell(monkeypatch):
     monkeypatch.setattr(overlap, "MOST_DIGESTS", 50)
     known = _known(np.arange(1000))

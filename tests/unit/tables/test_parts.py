@@ -11,7 +11,8 @@ from fairsmooth.cli.main import main
 from fairsmooth.exceptions import InputError
 from fairsmooth.metrics.auditing.in_parts import ScoredPart, audit_parts
 from fairsmooth.tables import TableModel
-from fairsmooth.tables.part_folder import NAME
+from fairsmooth.tables.part_folder import NAME, PartFolder
+from fairsmooth.tables.part_work import predict_part
 
 
 @pytest.fixture(scope="module")
@@ -47,6 +48,41 @@ def test_parts_have_the_scores_of_the_whole(folder, tmp_path, capsys):
     whole, parts = predicted(tmp_path / "whole.parquet"), predicted(tmp_path / "parts")
     pd.testing.assert_frame_equal(parts[whole.columns], whole, check_dtype=False)
     assert parts["reason"].notna().sum() == 1
+
+
+def test_a_worker_that_lives_on_knows_a_model_by_its_contents(folder, tmp_path, capsys):
+    path, table = tmp_path / "model", folder / "table"
+    for seed in (0, 1):
+        words = {"label": "hired", "sensitive": "sex", "ids": ["id"], "random_state": seed}
+        model = TableModel.fit(people(400, seed), drop=["score"], **words)
+        model.save(path)
+        assert run("predict", path, table, "-o", tmp_path / f"parts{seed}") == 0
+        assert run("predict", path, table, "-o", tmp_path / "whole.parquet") == 0
+        whole, parts = predicted(tmp_path / "whole.parquet"), predicted(tmp_path / f"parts{seed}")
+        pd.testing.assert_frame_equal(parts[whole.columns], whole, check_dtype=False)
+
+
+def test_a_model_that_was_replaced_after_the_run_began_is_refused(folder, tmp_path):
+    path = tmp_path / "model"
+    path.write_bytes((folder / "model.safetensors").read_bytes())
+    known = {"model": path, "table": folder / "table", "options": {}}
+    job = PartFolder.of(tmp_path / "parts", what="predict", **known).jobs[0]
+    TableModel.fit(people(400, 3), label="hired", sensitive="sex", random_state=3).save(path)
+    with pytest.raises(InputError, match="Expected the model that the run was begun with"):
+        predict_part(job)
+
+
+@pytest.mark.parametrize("words", [["predict", "-o"], ["audit", "--parts"]])
+def test_what_is_odd_about_the_folder_is_told(folder, tmp_path, capsys, words):
+    (tmp_path / "t").mkdir()
+    people(40, 1).to_parquet(tmp_path / "t" / "a.parquet", index=False)
+    people(40, 2).drop(columns="years").to_parquet(tmp_path / "t" / "b.parquet", index=False)
+    (tmp_path / "t" / "c.csv").write_text("a\n1\n")
+    command, option = words
+    assert run(command, folder / "model.safetensors", tmp_path / "t", option, tmp_path / "o") == 0
+    told = capsys.readouterr().err
+    assert "Column 'years' is not in 1 of 2 files of t; it is missing in their rows." in told
+    assert "not Parquet and no part of the table: c.csv." in told
 
 
 def test_a_part_of_numbers_is_read_as_the_others(folder, tmp_path):

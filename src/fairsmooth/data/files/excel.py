@@ -18,13 +18,15 @@ _LARGEST = 2**31
 
 @dataclass(frozen=True)
 class Excel:
-    """The first sheet of an Excel file; its first row holds the names."""
+    """The first sheet of an Excel file; its first row that is not blank holds the names."""
 
     path: Path
 
     @cached_property
-    def _rows(self) -> list[tuple[Any, ...]]:
-        rows = list(_cells(self.path))
+    def _rows(self) -> list[tuple[int, tuple[Any, ...]]]:
+        """All rows that are not blank, as blank lines of a text file are none, by their numbers."""
+        numbered = enumerate(_cells(self.path), start=1)
+        rows = [(number, row) for number, row in numbered if any(cell is not None for cell in row)]
         if not rows:
             raise InputError(f"Expected a table with a header, got an empty sheet: {self.path}.")
         return rows
@@ -32,7 +34,7 @@ class Excel:
     @property
     def names(self) -> list[str]:
         """Names of the columns: the first row up to its last name."""
-        header = ["" if name is None else str(name) for name in self._rows[0]]
+        header = ["" if name is None else str(name) for name in self._rows[0][1]]
         while header and not header[-1]:
             header.pop()
         return check_names(header)
@@ -40,14 +42,13 @@ class Excel:
     def frame(self) -> pd.DataFrame:
         """Read all rows, cells as Excel holds them."""
         names = self.names
-        for number, row in enumerate(self._rows[1:], start=2):
+        for number, row in self._rows[1:]:
             if any(cell is not None for cell in row[len(names) :]):
                 raise InputError(
                     f"Expected {len(names)} cells in every row of {self.path}, as in its header, "
                     f"got one more in row {number}."
                 )
-        filled = [row for row in self._rows[1:] if any(cell is not None for cell in row)]
-        columns = list(zip(*filled, strict=True)) or [()] * len(names)
+        columns = list(zip(*(row for _, row in self._rows[1:]), strict=True)) or [()] * len(names)
         return pd.DataFrame(
             {
                 name: pd.Series(values, dtype=object)

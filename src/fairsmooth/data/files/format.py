@@ -222,4 +222,9 @@ def sniff_decimal(rows: Sequence[Sequence[str]], sep: str) -> str:
 
 
 def _records(text: str, sep: str) -> list[list[str]]:
-    return [row for row in csv.reader(io.StringIO(text, newline=""), delimiter=sep) if row]
+    # The reader's own limit would refuse a long field in the sample that is read anywhere else.
+    usual = csv.field_size_limit(max(len(text), csv.field_size_limit()))
+    try:
+        return [row for row in csv.reader(io.StringIO(text, newline=""), delimiter=sep) if row]
+    finally:
+        csv.field_size_limit(usual)

@@ -15,7 +15,7 @@ import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
 from fairsmooth.data.files.format import PARQUET_ENDINGS, FileFormat
-from fairsmooth.data.files.schemas import common_schema
+from fairsmooth.data.files.schemas import common_schema, stored_schema, widened
 from fairsmooth.data.frames import check_names
 from fairsmooth.exceptions import InputError
 
@@ -59,12 +59,21 @@ class Parquet:
     def dataset(self) -> Any:
         """All files of the table under one schema, in the order of their names."""
         files = [str(file) for file in files_of(self.path)]
-        return open_dataset(files, str(self.path) if self.path.is_dir() else None)
+        # A file has its own columns, whatever the folders above it are called.
+        return open_dataset(files, str(self.path if self.path.is_dir() else self.path.parent))
 
     @cached_property
     def names(self) -> list[str]:
         """Names of the columns."""
         return check_names(self.dataset.schema.names)
+
+    @cached_property
+    def absent(self) -> dict[str, int]:
+        """How many files lack a column that others have, by its name; their rows lack its value."""
+        parts = [set(part.physical_schema.names) for part in self.dataset.get_fragments()]
+        known = [name for name in self.dataset.schema.names if any(name in part for part in parts)]
+        lacking = {name: sum(name not in part for part in parts) for name in known}
+        return {name: count for name, count in lacking.items() if count}
 
     @cached_property
     def row_groups(self) -> list[RowGroup]:
@@ -107,14 +116,16 @@ class Parquet:
         known = dict(zip(self.names, self.dataset.schema.names, strict=True))
         wanted = self.names if columns is None else list(columns)
         stored = [known[name] for name in wanted]
+        common = self.dataset.schema
         for fragment in self._fragments():
             try:
+                schema = stored_schema(common, fragment.physical_schema)
                 scanner = ds.Scanner.from_fragment(
-                    fragment, schema=self.dataset.schema, columns=stored, batch_size=rows,
+                    fragment, schema=schema, columns=stored, batch_size=rows,
                     batch_readahead=1, fragment_readahead=1, memory_pool=_memory(),
                 )  # fmt: skip
                 for batch in scanner.to_batches():
-                    yield batch.rename_columns(wanted)
+                    yield widened(batch, common).rename_columns(wanted)
             except (pa.ArrowInvalid, pa.ArrowTypeError, OSError) as error:
                 raise _damaged(Path(fragment.path), error) from error
 
@@ -167,19 +178,32 @@ def _is_part(file: Path) -> bool:
     return file.suffix.lower() in PARQUET_ENDINGS and not file.name.startswith((".", "_"))
 
 
-def open_dataset(files: list[str], base: str | None) -> Any:
+def open_dataset(files: list[str], base: str) -> Any:
     """Open files under one schema; what folders below ``base`` are called are columns."""
     for file in files:
-        _metadata(file)
+        _require_told_once(Path(file), Path(base), _metadata(file).schema.to_arrow_schema().names)
     try:
         found = _dataset(files, base, None)
         parts = {part.path: part.physical_schema for part in found.get_fragments()}
         return _dataset(files, base, common_schema(found.schema, parts))
     except (pa.ArrowInvalid, pa.ArrowTypeError, OSError) as error:
-        raise _damaged(Path(base or files[0]), error) from error
+        raise _damaged(Path(base if len(files) > 1 else files[0]), error) from error
 
 
-def _dataset(files: list[str], base: str | None, schema: Any) -> Any:
+def _require_told_once(file: Path, base: Path, names: list[str]) -> None:
+    """Refuse a column that both a file and a folder's name tell: Arrow would believe the name."""
+    folders = [part for part in file.relative_to(base).parts[:-1] if "=" in part]
+    told = {folder.partition("=")[0]: folder for folder in folders}
+    for name in names:
+        if name in told:
+            raise InputError(
+                f"Expected column {name!r} in the files or in the names of folders, got it in both "
+                f"({file.relative_to(base)}). Rename the folder {told[name]}, or write the files "
+                "without the column."
+            )
+
+
+def _dataset(files: list[str], base: str, schema: Any) -> Any:
     return ds.dataset(
         files,
         schema=schema,

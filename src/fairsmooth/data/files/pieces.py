@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from fairsmooth.data.conversion import Array, ColumnType, arrow_kind, convert
 from fairsmooth.data.kinds import Profile
+from fairsmooth.data.known_texts import single_values
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,16 +45,18 @@ class Piece:
             profile.update(piece.values)
         return piece
 
-    def series(self, kind: ColumnType) -> pd.Series:
+    def series(self, name: str, kind: ColumnType) -> pd.Series:
         """Return the rows in the kind that was decided; texts as categories."""
         if kind.kind == "text":
-            return joined_texts([self.texts(kind)])
+            return joined_texts([self.texts(name, kind)])
         found = convert(self.values, kind)
         return found if self.places is None else found.take(self.places).reset_index(drop=True)
 
-    def texts(self, kind: ColumnType) -> Any:
+    def texts(self, name: str, kind: ColumnType) -> Any:
         """Return the rows as an Arrow dictionary of texts, which may be missing."""
-        found = pa.array(convert(self.values, kind), pa.large_string(), from_pandas=True)
+        with single_values(name, self.values.type):
+            read = convert(self.values, kind)
+        found = pa.array(read, pa.large_string(), from_pandas=True)
         coded = pc.dictionary_encode(found)
         if self.places is None:
             return coded
@@ -62,11 +65,12 @@ class Piece:
         return pa.DictionaryArray.from_arrays(indices, coded.dictionary)
 
 
-def joined(pieces: Sequence[Piece], kind: ColumnType) -> pd.Series:
+def joined(pieces: Sequence[Piece], name: str, kind: ColumnType) -> pd.Series:
     """Return all rows of a column, in the kind that was decided over all of them."""
     if kind.kind == "text":
-        return joined_texts([piece.texts(kind) for piece in pieces])
-    return pd.concat([piece.series(kind) for piece in pieces], ignore_index=True)
+        return joined_texts([piece.texts(name, kind) for piece in pieces]).rename(name)
+    whole = pd.concat([piece.series(name, kind) for piece in pieces], ignore_index=True)
+    return whole.rename(name)
 
 
 def joined_texts(parts: Sequence[Any]) -> pd.Series:

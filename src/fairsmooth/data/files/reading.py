@@ -14,6 +14,7 @@ from fairsmooth.data.files.format import describe_format, file_kind
 from fairsmooth.data.files.parquet import Parquet
 from fairsmooth.data.frames import as_frame, mark_normal
 from fairsmooth.data.kinds import Profile
+from fairsmooth.data.known_texts import single_values
 
 CHUNK_ROWS = 50_000
 
@@ -129,7 +130,10 @@ def _rechunked(source: Delimited | Parquet, chunk_rows: int) -> Iterator[pa.Tabl
 
 
 def _converted(table: pa.Table, types: dict[str, ColumnType], mark: str) -> pd.DataFrame:
-    columns = {name: convert(table[name], kind, decimal=mark) for name, kind in types.items()}
+    columns = {}
+    for name, kind in types.items():
+        with single_values(name, table[name].type):
+            columns[name] = convert(table[name], kind, decimal=mark)
     return mark_normal(pd.DataFrame(columns))
 
 

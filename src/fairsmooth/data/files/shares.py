@@ -19,6 +19,7 @@ from fairsmooth.data.files.reading import count_rows
 from fairsmooth.data.files.stored import StoredTable
 from fairsmooth.data.frames import check_names, mark_normal
 from fairsmooth.data.kinds import Profile
+from fairsmooth.data.known_texts import single_values
 from fairsmooth.exceptions import InputError
 
 
@@ -62,11 +63,11 @@ def agreed_frame(
         profile.update(table[profile.name])
     _agree(profiles, ranks)
     types = {profile.name: profile.decide() for profile in profiles}
-    return mark_normal(
-        pd.DataFrame(
-            {name: convert(table[name], kind, decimal=decimal) for name, kind in types.items()}
-        )
-    )
+    columns = {}
+    for name, kind in types.items():
+        with single_values(name, table[name].type):
+            columns[name] = convert(table[name], kind, decimal=decimal)
+    return mark_normal(pd.DataFrame(columns))
 
 
 def share_of_frame(frame: pd.DataFrame, ranks: Ranks) -> pd.DataFrame:
@@ -87,7 +88,7 @@ class SharedTable(StoredTable):
         pieces, kind = self._surveyed(name)
         if not pieces:
             return convert(pa.nulls(0, pa.string()), kind).rename(name)
-        return joined(pieces, kind).rename(name)
+        return joined(pieces, name, kind)
 
     def kind(self, name: str) -> ColumnType:
         """Tell what a column is, over the rows of all ranks."""

@@ -75,7 +75,7 @@ class StoredTable:
         kind = self._types[name] = profile.decide()
         if not pieces:
             return convert(pa.nulls(0, pa.string()), kind).rename(name)
-        return joined(pieces, kind).rename(name)
+        return joined(pieces, name, kind)
 
     def frame(self, names: Sequence[str]) -> pd.DataFrame:
         """Read some columns."""
@@ -100,7 +100,7 @@ class StoredTable:
         kinds = {name: self.kind(name) for name in wanted}
         for batch in self.source.batches(wanted, rows=rows):
             columns = {
-                name: Piece.of(batch.column(place)).series(kinds[name])
+                name: Piece.of(batch.column(place)).series(name, kinds[name])
                 for place, name in enumerate(wanted)
             }
             if batch.num_rows:

@@ -24,8 +24,8 @@ def open_text(path: Path, compression: str | None, encoding: str | None) -> "Utf
     """Open a text file; without an encoding it is what its byte order mark says, or UTF-8."""
     if encoding is not None:
         try:
-            codecs.lookup(encoding)
-        except LookupError as error:
+            "".encode(encoding)  # a codec of something else than text, such as base64, is none
+        except (LookupError, UnicodeError) as error:
             raise InputError(
                 f"Expected a known encoding, such as 'latin-1', got encoding={encoding!r}."
             ) from error

@@ -1,13 +1,19 @@
 """Parquet tables in many parts: shares of readers, columns, parts that are not well."""
 
+from decimal import Decimal
 from itertools import chain
+from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from fairsmooth.data.files import read_table
 from fairsmooth.data.files.parquet import Parquet, others_in
+from fairsmooth.data.files.part_file import PartFile
+from fairsmooth.data.files.stored import StoredTable
 from fairsmooth.exceptions import InputError
 
 
@@ -102,3 +108,57 @@ def test_other_files_are_told(folder, tmp_path):
     (empty / "notes.csv").write_text("a\n1\n")
     with pytest.raises(InputError, match=r"found none but notes\.csv"):
         values(Parquet(empty))
+
+
+def test_a_file_has_its_own_columns_whatever_folders_above_it_are_called(tmp_path, monkeypatch):
+    (tmp_path / "sex=f" / "below").mkdir(parents=True)
+    file = tmp_path / "sex=f" / "below" / "rows.parquet"
+    pq.write_table(pa.table({"sex": ["f", "m"], "a": [1, 2]}), file)
+    monkeypatch.chdir(file.parent)
+    for path in (file, file.parent, Path("rows.parquet"), Path()):
+        assert values(Parquet(path))["sex"].tolist() == ["f", "m"]
+    monkeypatch.chdir(tmp_path)
+    assert Parquet(file.relative_to(tmp_path)).names == ["sex", "a"]
+
+
+@pytest.mark.parametrize("kind", [pa.string(), pa.large_string()])
+def test_a_column_that_files_and_names_of_folders_tell_is_refused(tmp_path, kind):
+    (tmp_path / "job=cook").mkdir()
+    rows = pa.table({"job": pa.array(["clerk", "nurse"], kind)})
+    pq.write_table(rows, tmp_path / "job=cook" / "a=b.parquet")
+    with pytest.raises(InputError, match=r"'job' in the files or .* got it in both \(job=cook/a=b"):
+        values(Parquet(tmp_path))
+    pq.write_table(rows.rename_columns(["a"]), tmp_path / "job=cook" / "a=b.parquet")
+    assert values(Parquet(tmp_path))["job"].tolist() == ["cook", "cook"]
+
+
+@pytest.mark.parametrize("kind", [pa.float16(), pa.float32()])
+def test_numbers_of_a_file_are_the_same_whatever_the_other_files_have(tmp_path, kind):
+    numbers = pa.array(np.array([0.5, 0.1, np.nan], dtype=kind.to_pandas_dtype()), kind)
+    pq.write_table(pa.table({"b": ["x"] * 3, "a": numbers}), tmp_path / "1.parquet")
+    alone = read_table(tmp_path)["a"].tolist()
+    pq.write_table(pa.table({"a": [0.1, 1 / 3]}), tmp_path / "2.parquet")
+    together = read_table(tmp_path)["a"].tolist()
+    np.testing.assert_array_equal(together, [*alone, 0.1, 1 / 3])
+    np.testing.assert_array_equal(StoredTable.at(tmp_path)["a"], together)
+    part = PartFile(
+        tmp_path / "1.parquet", folder=tmp_path, schema=Parquet(tmp_path).dataset.schema
+    )
+    np.testing.assert_array_equal(StoredTable(part)["a"], alone)
+
+
+def test_decimals_are_read_as_in_a_text_file(tmp_path):
+    texts = {
+        "a": ["1.132", "0.10", None],
+        "b": ["12345678901234567890", "12345678901234567891", "1"],
+    }
+    exact = {name: [v and Decimal(v) for v in values] for name, values in texts.items()}
+    pq.write_table(pa.table(exact), tmp_path / "1.parquet")
+    pd.DataFrame(texts).to_csv(tmp_path / "t.csv", index=False)
+    expected = read_table(tmp_path / "t.csv")
+    assert expected["a"].tolist()[:2] == [1.132, 0.1]
+    assert expected["b"].tolist() == texts["b"]
+    pd.testing.assert_frame_equal(read_table(tmp_path / "1.parquet"), expected)
+    assert StoredTable.at(tmp_path)["b"].tolist() == texts["b"]
+    pq.write_table(pa.table({"a": [0.5], "b": exact["b"][:1]}), tmp_path / "2.parquet")
+    assert read_table(tmp_path)["a"].tolist()[:2] == [1.132, 0.1]

@@ -1,5 +1,6 @@
 """Files people have, and what is wrong with some of them."""
 
+import csv
 import gzip
 import sys
 
@@ -83,7 +84,6 @@ def test_a_row_with_more_or_fewer_fields_than_the_header_is_refused(tmp_path, te
         (b"PAR1xxxx", "got a Parquet file. Give the file the ending"),
         (b"PK\x03\x04xxxx", "got an Excel or zip file"),
         (gzip.compress(b"a,b\n1,2\n", mtime=0), "got a gzip file"),
-        (f"a,b\n1,{'x' * 200_000}\n", "in text form, got .*field larger than field limit"),
         ("a,b\n" + "1,2\n" * 70_000 + f"1,{'x' * 19_000_000}\n", "in text form, got .*straddl"),
     ],
 )
@@ -91,6 +91,15 @@ def test_what_is_no_table_is_one_line(tmp_path, contents, match):
     with pytest.raises(InputError, match=match) as caught:
         read_table(written(tmp_path, contents))
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("place", [0, 50_000])
+def test_a_long_field_is_read_wherever_it_stands(tmp_path, place):
+    usual, field = csv.field_size_limit(), "x" * 200_000
+    rows = ["1;y"] * place + [f"2;{field}", "3;z"]
+    table = read_table(written(tmp_path, "a;b\n" + "\n".join(rows) + "\n"))
+    assert table["b"].tolist()[-2:] == [field, "z"]
+    assert csv.field_size_limit() == usual
 
 
 @pytest.mark.parametrize(
@@ -133,8 +142,9 @@ def test_options_are_checked(tmp_path):
             read_table(path, sep=bad)
     with pytest.raises(InputError, match=r"decimal to be one of '\.', ','"):
         read_table(path, decimal=";")
-    with pytest.raises(InputError, match="Expected a known encoding"):
-        read_table(path, encoding="klingon")
+    for bad in ("klingon", "rot13", "base64", "undefined", ""):
+        with pytest.raises(InputError, match="Expected a known encoding, such as 'latin-1', got"):
+            read_table(path, encoding=bad)
 
 
 def test_a_header_without_rows_is_a_table_without_rows(tmp_path):
@@ -252,6 +262,18 @@ def test_excel(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "openpyxl", None)
     with pytest.raises(InputError, match=r"Install it with: pip install 'fairsmooth\[excel\]'"):
         read_table(tmp_path / "t.xlsx")
+
+
+def test_blank_rows_of_a_sheet_are_no_rows(tmp_path):
+    pd.DataFrame({"a": [1, None, 2], "b": ["x", None, "y"]}).to_excel(
+        tmp_path / "t.xlsx", index=False, startrow=2
+    )
+    assert columns_of(tmp_path / "t.xlsx") == {"a": [1, 2], "b": ["x", "y"]}
+    pd.DataFrame([["a", None], [None, None], [1, 2]]).to_excel(
+        tmp_path / "wide.xlsx", index=False, header=False, startrow=2
+    )
+    with pytest.raises(InputError, match=r"1 cells in every row .* got one more in row 5"):
+        read_table(tmp_path / "wide.xlsx")
 
 
 def test_excel_sheets_that_are_no_table(tmp_path):
