@@ -61,6 +61,10 @@ def test_a_batch_counts_once_and_its_labels_may_come_later(batches, capsys):
     _, out, err = watch(capsys, batches, "0.csv")
     assert "This batch was added before; it is ignored." in err
     assert json.loads(out) == second
+    flipped = ["--label", "hired", "--positive", "0"]
+    told = mistake(capsys, "monitor", batches / "1.csv", *unlabelled, *flipped)
+    assert "another model, threshold, positive value" in told
+    assert run(capsys, "monitor", batches / "1.csv", *unlabelled)[0] == 0
 
 
 def test_a_new_group_is_named_and_counted(batches, capsys):
@@ -97,6 +101,7 @@ def test_states_that_do_not_fit_are_refused(batches, capsys):
     assert "Limits are fixed" in mistake(capsys, *monitor, "--max-dp", "0.2")
     assert "the state of another" in mistake(capsys, *monitor, "--threshold", "0.4")
     assert "the state of another" in mistake(capsys, *monitor, "--sensitive", "years")
+    assert "the state of another" in mistake(capsys, *monitor, "--positive", "0")
     other = ["monitor", batches / "model", batches / "1.csv", "--state", state]
     assert "the state of another" in mistake(capsys, *other)
     assert "different names" in mistake(capsys, *monitor, "--report", state)

@@ -76,8 +76,8 @@ def command(
     from fairsmooth.tables import TableModel
 
     loaded = None if path is None else TableModel.load(path)
-    rule = _rule(path, scores, threshold, sensitive)
-    monitor = _monitor(state, limits, rule)
+    rule = _rule(path, scores=scores, threshold=threshold, sensitive=sensitive, positive=positive)
+    monitor, rule = _monitor(state, limits, rule)
     text = () if loaded is None else loaded.text_columns
     table, notes = read(table_path, text=text, sep=sep, decimal=decimal, encoding=encoding)
     rows = decided_rows(
@@ -134,18 +134,26 @@ def _tell(monitor: "GapMonitor", json_output: bool) -> None:
         print_lines(_chart(monitor))
 
 
-def _rule(
-    path: Path | None, scores: str | None, threshold: float | None, sensitive: list[str] | None
-) -> dict[str, Any]:
+def _rule(path: Path | None, **named: Any) -> dict[str, Any]:
     """Say whose decisions about which groups are watched: others need another state."""
     if path is None:
-        return {"scores": scores, "threshold": threshold, "sensitive": sensitive}
+        return named
     from fairsmooth.persistence import file_digest
 
     return {"model": file_digest(path)}
 
 
-def _monitor(path: Path, limits: "Limits | None", rule: dict[str, Any]) -> "GapMonitor":
+def _completed(rule: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
+    """Take over what the positive value is: it is named with labels, which may come later."""
+    if rule.get("positive", "") is None:
+        return {**rule, "positive": other.get("positive")}
+    return rule
+
+
+def _monitor(
+    path: Path, limits: "Limits | None", rule: dict[str, Any]
+) -> "tuple[GapMonitor, dict[str, Any]]":
+    """Return the monitor of a state, or a new one, and the rule that it watches."""
     from fairsmooth.guarantees import GapMonitor
 
     if not path.exists():
@@ -154,12 +162,15 @@ def _monitor(path: Path, limits: "Limits | None", rule: dict[str, Any]) -> "GapM
                 f"Expected limits for a new state, got none and no file at {path}. "
                 "Give --max-dp, --max-eo or --min-ratio."
             )
-        return GapMonitor(limits)
+        return GapMonitor(limits), rule
     plain = read_document(path, "the state of a monitor")
-    if plain.pop("rule", None) != rule:
+    found = plain.pop("rule", None)
+    known = found if isinstance(found, dict) else {}
+    rule = _completed(rule, known)
+    if _completed(known, rule) != rule:
         raise InputError(
             f"Expected {path} to watch the same rule, got the state of another. "
-            "Start a new state for another model, threshold or sensitive column."
+            "Start a new state for another model, threshold, positive value or sensitive column."
         )
     monitor = GapMonitor.from_dict(plain)
     if limits is not None and (
@@ -170,7 +181,7 @@ def _monitor(path: Path, limits: "Limits | None", rule: dict[str, Any]) -> "GapM
             f"{monitor.confidence:g}, got {limits.to_dict()} at {limits.confidence:g}. "
             "Limits are fixed when a state begins; start a new one."
         )
-    return monitor
+    return monitor, rule
 
 
 def _chart(monitor: "GapMonitor", width: int = 60) -> list[str]:

@@ -14,6 +14,10 @@ from fairsmooth.data.frames import check_names
 from fairsmooth.exceptions import InputError
 
 _LARGEST = 2**31
+# What openpyxl raises of files that are none, or have no sheet of cells.
+_UNREADABLE = (
+    zipfile.BadZipFile, KeyError, IndexError, AttributeError, OSError, SyntaxError,
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -82,5 +86,5 @@ def _cells(path: Path) -> Iterator[tuple[Any, ...]]:
             yield from book.worksheets[0].iter_rows(values_only=True)
         finally:
             book.close()
-    except (zipfile.BadZipFile, KeyError, IndexError, OSError, SyntaxError) as error:
+    except _UNREADABLE as error:
         raise InputError(f"Expected an Excel file, got {path}: {error}.") from error

@@ -135,6 +135,8 @@ def compression_of(path: Path) -> str | None:
 def _describe_text(
     path: Path, *, sep: str | None, decimal: str | None, encoding: str | None
 ) -> FileFormat:
+    if sep == r"\t":  # what a shell makes of a tab in quotes
+        sep = "\t"
     if sep is not None and (len(sep.encode()) != 1 or sep in '"\r\n'):
         raise InputError(f"Expected sep to be one character, such as ';', got sep={sep!r}.")
     if decimal is not None:

@@ -303,3 +303,18 @@ def test_an_excel_file_that_unpacks_to_too_much(tmp_path, monkeypatch):
     monkeypatch.setattr("fairsmooth.data.files.excel._LARGEST", 100)
     with pytest.raises(InputError, match=r"at most 100 bytes in .*t\.xlsx, got \d+ unpacked"):
         read_table(tmp_path / "t.xlsx")
+
+
+def test_a_tab_may_be_written_as_in_a_shell(tmp_path):
+    (tmp_path / "t.txt").write_text("a;b\tc\n1;2\t3\n")
+    assert list(read_table(tmp_path / "t.txt", sep=r"\t")) == ["a;b", "c"]
+
+
+def test_a_workbook_without_cells_is_refused(tmp_path):
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    book.create_chartsheet()
+    book.remove(book.worksheets[0])
+    book.save(tmp_path / "t.xlsx")
+    with pytest.raises(InputError, match=r"Expected .* got .*t\.xlsx"):
+        read_table(tmp_path / "t.xlsx")
