@@ -55,7 +55,11 @@ class Solver(ABC):
 
 @dataclass(frozen=True, eq=False)
 class LinearSolver(Solver):
-    """A linear model by full-batch L-BFGS: rows in any form, no copy of them."""
+    """A linear model by full-batch L-BFGS: rows in any form.
+
+    No copy of them is made, but for the reference: of few rows, those of the groups that are not
+    done.
+    """
 
     rows: RowSums
     make_problem: MakeProblem
