@@ -105,6 +105,20 @@ def test_three_ranks_give_the_model_of_one_process(folder, alone, tmp_path):
     assert_same_audit(printed, alone, (*RATES, "measured_gap", "tying_cost"))
 
 
+def test_many_small_groups_that_ranks_lack_are_trained_as_by_one_process(tmp_path):
+    # Sorted by group: a rank lacks most groups, and groups that are done are gone over no more.
+    draw, n = np.random.default_rng(2), 1200
+    group = np.sort(draw.integers(0, 30, n))
+    table = pd.DataFrame({"job": draw.choice(["clerk", "cook", "smith"], n), "group": group})
+    logit = np.where(group % 5 == 0, 4.0, 0.5) * (table["job"] == "cook")
+    hired = np.where(logit + draw.logistic(size=n) > 0, "yes", "no")
+    data, output = tmp_path / "small.parquet", tmp_path / "model.safetensors"
+    table.assign(hired=hired, years=draw.choice(["few", "many"], n)).to_parquet(data, index=False)
+    alone = TableModel.fit(data, label="hired", sensitive="group", random_state=0)
+    forked(tmp_path / "run", 3, data, *ROLES, "-o", output)
+    assert_equal(TableModel.load(output), alone)
+
+
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_minibatches_of_two_ranks_are_those_of_one_process(folder, tmp_path):
     # A hidden layer is trained by Adam; both draw the same batches and the same noise.

@@ -31,6 +31,20 @@ journal.Journal.keep = slowly
 from fairsmooth.cli.main import run
 run()
 """
+# A training that is killed in its fifth pass.
+DOOMED = """
+import os, signal
+from fairsmooth.training.linear_pass import LinearPass
+go_over, passes = LinearPass.contribution, []
+def at_most_four(self, parameters):
+    passes.append(0)
+    if len(passes) == 5:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return go_over(self, parameters)
+LinearPass.contribution = at_most_four
+from fairsmooth.cli.main import run
+run()
+"""
 ROLES = ["--label", "hired", "--sensitive", "sex", "--id", "customer"]
 
 
@@ -120,8 +134,29 @@ def test_a_killed_training_goes_on_and_ends_with_the_same_bytes(
     kill_after(start(SLOW, *words), tmp_path / "model.checkpoint", entries)
     assert not (tmp_path / "model").exists()
     kept = len(list((tmp_path / "model.checkpoint").glob("*.safetensors")))
+    capsys.readouterr()
     assert train(folder, tmp_path / "model", *options, "--resume") == 0
+    assert f"has the first {kept} steps of the training." in capsys.readouterr().err
     assert kept >= entries
+    assert (tmp_path / "model").read_bytes() == (tmp_path / "expected").read_bytes()
+    assert not (tmp_path / "model.checkpoint").exists()
+
+
+def test_a_killed_training_of_many_small_groups_is_done_again_and_says_why(tmp_path, capsys):
+    draw, n = np.random.default_rng(1), 800
+    table = pd.DataFrame({"years": draw.integers(0, 20, n), "degree": draw.choice(list("abc"), n)})
+    table = table.assign(sex=np.arange(n) % 40, customer=np.arange(n), hired=np.arange(n) // 40 % 2)
+    (tmp_path / "parts").mkdir()
+    table.to_parquet(tmp_path / "parts" / "0.parquet", index=False)
+    assert train(tmp_path / "parts", tmp_path / "expected") == 0
+    words = ("train", tmp_path / "parts", *ROLES, "-o", tmp_path / "model")
+    doomed = start(DOOMED, *words)
+    doomed.communicate()
+    assert doomed.returncode == -signal.SIGKILL
+    assert [file.name for file in (tmp_path / "model.checkpoint").iterdir()] == ["training.json"]
+    capsys.readouterr()
+    assert train(tmp_path / "parts", tmp_path / "model", "--resume") == 0
+    assert "or its steps take less time than keeping them" in capsys.readouterr().err
     assert (tmp_path / "model").read_bytes() == (tmp_path / "expected").read_bytes()
     assert not (tmp_path / "model.checkpoint").exists()
 

@@ -94,7 +94,16 @@ def kept_beside(
         say(f"No checkpoint at {found.folder}: training begins anew.")
     elif found.folder.exists() and not resume:
         say(f"Training begins anew; the checkpoint at {found.folder} needed --resume to go on.")
+    elif resume:
+        say(f"The checkpoint at {found.folder} has {_steps(found.n_steps)}.")
     return found
+
+
+def _steps(count: int) -> str:
+    """Say what of a training is not done again."""
+    if not count:
+        return "no step of the training yet, or its steps take less time than keeping them"
+    return f"the first {count} step{'s' if count > 1 else ''} of the training"
 
 
 def train_and_write(

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 from fairsmooth.data.roles import Roles
 from fairsmooth.estimator import FairSmoothClassifier
 from fairsmooth.tables.provenance import Provenance, library_versions
-from fairsmooth.training.journal import Journal, kept_in, remove
+from fairsmooth.training.journal import Journal, count, kept_in, remove
 
 # What of a classifier's settings has no effect on its parameters.
 _FREE = ("callback", "verbose")
@@ -33,6 +33,11 @@ class Checkpoint:
     def beside(cls, model: Path, *, resume: bool = False) -> "Checkpoint":
         """Return the folder beside the model to be written."""
         return cls(model.with_name(f"{model.name}.checkpoint"), resume)
+
+    @property
+    def n_steps(self) -> int:
+        """Passes or epochs that are kept."""
+        return count(self.folder)
 
     def remove(self) -> None:
         """Remove the journal, now that the model is written."""

@@ -83,7 +83,9 @@ def train(
 
     solver = _solver(_at(architecture, place), example, kept, held_out, settings, place)
     tied = solver.solve(first, settings, report)
-    warn_unmet(_started(tied), what="Training", remedy=_remedy(settings))
+    # One that begins where another ended may have nothing left to do.
+    judged = _started(tied) if start is None else tied
+    warn_unmet(judged, what="Training", remedy=_remedy(settings))
     free = None
     if settings.free_reference and settings.alpha > 0:
         free = solver.solve_untied(tied, settings.untied())

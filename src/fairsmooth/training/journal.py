@@ -69,8 +69,7 @@ class Journal:
         known = 0
         if resume and _is_begun(folder):
             _require_same(_read_facts(folder), plain, folder)
-            while (folder / _ENTRY.format(known)).is_file():
-                known += 1
+            known = count(folder)
         else:
             remove(folder)
             ensure_folder(folder)
@@ -172,6 +171,14 @@ def digest_of(arrays: Arrays) -> str:
     for name in sorted(arrays):
         sha.update(f"{name} {arrays[name].shape} ".encode() + arrays[name].tobytes())
     return sha.hexdigest()
+
+
+def count(folder: Path) -> int:
+    """Return how many entries a journal has, from the first on."""
+    known = 0
+    while (folder / _ENTRY.format(known)).is_file():
+        known += 1
+    return known
 
 
 def remove(folder: Path) -> None:

@@ -57,6 +57,7 @@ class LinearRows(NamedTuple):
     """Rows with the spread of their perturbed logit."""
 
     X: Tensor
+    variance: Tensor
     inverse_spread: Tensor
     shares: Tensor
 
@@ -73,8 +74,8 @@ class LinearLikelihood(Likelihood):
         """Compute the spread of every row's perturbed logit, which no iteration changes."""
         variance = input_scale(X, self.sigma).square()
         if self.link == "probit":
-            return LinearRows(X, (1.0 + variance).rsqrt(), X.new_ones(1))
-        return LinearRows(X, *logistic_normals(variance))
+            return LinearRows(X, variance, (1.0 + variance).rsqrt(), X.new_ones(1))
+        return LinearRows(X, variance, *logistic_normals(variance))
 
     def scores(self, parameters: Tensor, rows: LinearRows, seed: int) -> Tensor:
         """Return exact scores."""
@@ -87,8 +88,12 @@ class LinearLikelihood(Likelihood):
             return log_ndtr(margin * rows.inverse_spread)
         if self.sigma == 0.0:
             return torch.nn.functional.logsigmoid(margin)
-        scores = self._scores(margin, rows)
-        return scores.clamp_min(torch.finfo(scores.dtype).tiny).log()
+        # Reflected, as in training/margins.py: a mixture of normals falls off too fast.
+        far = margin < -0.5 * rows.variance
+        near = torch.where(far, -margin - rows.variance, margin)
+        scores = self._scores(near, rows)
+        logs = scores.clamp_min(torch.finfo(scores.dtype).tiny).log()
+        return logs + torch.where(far, 0.5 * (margin - near), 0.0)
 
     def _scores(self, margin: Tensor, rows: LinearRows) -> Tensor:
         if self.link == "probit":

@@ -2,6 +2,12 @@ r"""Loss of a linear model's margin, with its slope and bend, in one pass and wi
 
 A row's margin is its logit, negated where the label is 0; its loss is :math:`-\log N` of the
 margin, where the perturbed logit has the variance :math:`\sigma^2(\lVert x\rVert^2 + 1)`.
+
+A mixture of normals is near the smooth logistic, but falls off as normals do, where that falls off
+as :math:`e^\mu`. What is exact is
+:math:`N(\mu) = e^{\mu + s^2/2}\,N(-\mu - s^2)` for the variance :math:`s^2`: weigh the normal by
+:math:`e^{\mu + sz}`. So a margin below :math:`-s^2/2`, where both sides meet, is reflected to one
+above, where the mixture has all its digits.
 """
 
 import math
@@ -50,11 +56,17 @@ class MarginLoss:
             log_score = log_ndtr(z)
             hazard = (z.square().mul_(-0.5) - log_score).exp_()
             return -log_score, hazard.mul_(inverse).mul_(-1.0 / _ROOT_2PI)
-        score, slope = self._mixed(_mixture, margins, start, stop)
+        near, far = self._reflected(margins, start, stop)
+        score, slope = self._mixed(_mixture, near, start, stop)
         tiny = torch.finfo(score.dtype).tiny
         slope = torch.where(score > tiny, slope, 0.0)
         score = score.clamp_min_(tiny)
-        return -score.log(), slope.div_(score).neg_()
+        loss, slope = -score.log(), slope.div_(score).neg_()
+        if far is None:
+            return loss, slope
+        # Half the way to where it was reflected to is the exponent.
+        loss += torch.where(far, 0.5 * (near - margins), 0.0)
+        return loss, torch.where(far, -1.0 - slope, slope)
 
     def score_and_slope(self, logits: Tensor, start: int, stop: int) -> tuple[Tensor, Tensor]:
         """Return the smooth scores of rows and their derivatives in the logit."""
@@ -73,9 +85,19 @@ class MarginLoss:
         if self._plain:
             score = torch.sigmoid(margins)
             return score * (1.0 - score)
+        if self.link == "logistic":  # the loss bends as it does where a margin is reflected to
+            margins, _ = self._reflected(margins, start, stop)
         _, slope = self.loss_and_slope(margins, start, stop)
         (fall,) = self._mixed(_relative_fall, margins, start, stop)
         return (slope.square() + fall).clamp_min(0.0)
+
+    def _reflected(self, margins: Tensor, start: int, stop: int) -> tuple[Tensor, Tensor | None]:
+        """Return margins that are not far below 0, and which were; None if none was."""
+        if float(margins.min()) >= -0.5 * self.spreads.least_noise:
+            return margins, None
+        noise = self.spreads.noise(start, stop)
+        far = margins < -0.5 * noise
+        return torch.where(far, -margins - noise, margins), far
 
     def _mixed(self, work: _Work, margins: Tensor, start: int, stop: int) -> tuple[Tensor, ...]:
         """Do some work on every row with the normals that it has."""

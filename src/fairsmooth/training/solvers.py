@@ -55,7 +55,11 @@ class Solver(ABC):
 
 @dataclass(frozen=True, eq=False)
 class LinearSolver(Solver):
-    """A linear model by full-batch L-BFGS: rows in any form, no copy of them."""
+    """A linear model by full-batch L-BFGS: rows in any form.
+
+    No copy of them is made, but for the reference: of few rows, those of the groups that are not
+    done.
+    """
 
     rows: RowSums
     make_problem: MakeProblem
@@ -85,44 +89,49 @@ class LinearSolver(Solver):
         return solve_lbfgs(objective, start, curvature=self.curvature, **how)
 
     def solve_untied(self, tied: Solution, settings: Settings) -> Solution:
-        """Minimise every group's own loss, all in step."""
-        problem, decay = self.make_problem(settings), settings.weight_decay
-        weights = problem.group_weights or (1.0,) * len(tied.parameters)
-        shares = tied.parameters.new_tensor(weights)
+        """Minimise every group's own loss, all in step.
 
-        def own(rows: RowSums, shares: Tensor) -> Evaluate:
-            weighted = replace(problem, group_weights=tuple(shares.tolist()))
-            objective = LinearObjective(weighted, rows)
+        What a group adds to the objective is divided by its weight in it: else a small group
+        would be done where the gradient is small because the group is.
+        """
+        problem = self.make_problem(settings)
+        weights = problem.group_weights or (1.0,) * len(tied.parameters)
+        decays = settings.weight_decay / tied.parameters.new_tensor(weights)
+
+        def own(rows: RowSums, decays: Tensor) -> Evaluate:
+            objective = LinearObjective(replace(problem, group_weights=None), rows)
 
             def evaluate(W: Tensor) -> tuple[Tensor, Tensor]:
                 losses, gradient = objective.apart(W)
-                return shares * losses + decay * W.square().sum(-1), gradient + 2.0 * decay * W
+                value = losses + decays * W.square().sum(-1)
+                return value, gradient + 2.0 * decays.unsqueeze(-1) * W
 
             return evaluate
 
         def narrowed(groups: Tensor) -> Evaluate:
-            return own(self.rows.of_groups(groups.numpy()), shares[groups])
+            return own(self.rows.of_groups(groups.numpy()), decays[groups])
 
         small = self.n_rows * tied.parameters.shape[1] <= _MOST_COPIED
         return solve_apart(
-            own(self.rows, shares),
+            own(self.rows, decays),
             tied.parameters,
-            factors=self._factors(tied.parameters, shares, decay),
+            factors=self._factors(tied.parameters, decays),
             max_iter=int(settings.max_iter or 1),
             tol=settings.tol,
             narrowed=narrowed if small else None,
         )
 
-    def _factors(self, parameters: Tensor, shares: Tensor, decay: float) -> Tensor:
+    def _factors(self, parameters: Tensor, decays: Tensor) -> Tensor:
         """Return Cholesky factors of second derivatives: each group's own, or shared."""
+        shared = 2.0 * float(decays.min())
         if self.curvature.ndim == 1:
-            return (self.curvature + 2.0 * decay).sqrt()
+            return (self.curvature + shared).sqrt()
         unit = torch.eye(len(self.curvature), dtype=self.curvature.dtype)
         few_rows = self.n_rows < _LEAST_ROWS * parameters.numel()
         if few_rows or len(parameters) * unit.numel() > _MOST_ENTRIES:
-            return torch.linalg.cholesky(self.curvature + 2.0 * decay * unit)
+            return torch.linalg.cholesky(self.curvature + shared * unit)
         own = away_from_zero(self.rows.curvatures(parameters.numpy()))
-        return torch.linalg.cholesky(shares.view(-1, 1, 1) * own + 2.0 * decay * unit)
+        return torch.linalg.cholesky(own + 2.0 * decays.view(-1, 1, 1) * unit)
 
 
 @dataclass(frozen=True, eq=False)

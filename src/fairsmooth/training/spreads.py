@@ -95,6 +95,19 @@ class Spreads:
             for rule, some in zip(used, rows, strict=True)
         ]
 
+    def noise(self, start: int, stop: int) -> Tensor:
+        """Return the variances of the rows ``start`` to ``stop``: one each, or one for all."""
+        if not self.few:
+            return torch.from_numpy(self.variances[start:stop])
+        if self.places is None:
+            return torch.from_numpy(self.variances)
+        return torch.from_numpy(self.variances[self.places[start:stop]])
+
+    @cached_property
+    def least_noise(self) -> float:
+        """The least variance of any row."""
+        return float(self.variances.min(initial=np.inf))
+
     def _normals(
         self, rule: int, rows: Tensor | None, which: slice | NDArray[np.intp]
     ) -> RowNormals:

@@ -108,3 +108,22 @@ def test_the_reference_is_each_group_trained_alone(biased):
         np.testing.assert_allclose(
             tied.free_group_parameters_, apart.group_parameters_, rtol=0, atol=1e-6
         )
+
+
+def test_the_reference_of_a_group_of_few_rows_is_its_own_minimum_whatever_its_weight():
+    draw = np.random.default_rng(0)
+    X = (draw.random((2000, 60)) < 0.1).astype(float)
+    groups = np.repeat(["large", "small"], [1992, 8])
+    y = np.where(X @ draw.normal(size=60) + draw.logistic(size=2000) > 0, 1, 0)
+    y[-8:] = [0, 1, 0, 1, 1, 0, 1, 0]  # unlike what the tie brings it
+
+    def own_objective(tol):
+        clf = FairSmoothClassifier(
+            group_weights="share", sigma=0.0, tol=tol, max_iter=5000, random_state=0
+        ).fit(X, y, sensitive_features=groups)
+        W = clf.free_group_parameters_[clf.groups_.index("small")]
+        margins = (2 * y[-8:] - 1) * (X[-8:] @ W[:-1] + W[-1])
+        # The group weighs 2 * 8 / 2000 in the objective.
+        return np.logaddexp(0, -margins).mean() + 1e-5 / 0.008 * W @ W
+
+    assert own_objective(1e-4) == pytest.approx(own_objective(1e-9), abs=1e-5)
