@@ -70,8 +70,11 @@ def exact(task: Task, rows: Tensor) -> Result:
     )
     unknown = int((error > _TELL).sum())
     if unknown:
+        why = "would take too much work"
+        if not task.architecture.hidden_layer_sizes:
+            why = "ends at rounding, since huge numbers cancel in their logits"
         warnings.warn(
-            f"Exact smoothing of {unknown} of {len(rows)} rows would take too much work: their "
+            f"Exact smoothing of {unknown} of {len(rows)} rows {why}: their "
             f"scores are known only within {float(error.max()):.1g}, as the interval says.",
             stacklevel=2,
         )
