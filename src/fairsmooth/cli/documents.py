@@ -10,16 +10,35 @@ _MAX_BYTES = 64 * 2**20
 
 
 def read_document(path: Path, what: str) -> dict[str, Any]:
-    """Read a JSON object; ``what`` says for errors what it should be."""
+    """Read a JSON object; ``what`` says for errors what it should be.
+
+    A key that occurs twice is refused, and so is a number that is none: of two bounds a reader may
+    see the one and this library the other.
+    """
     if not path.is_file() or path.stat().st_size > _MAX_BYTES:
         raise InputError(f"Expected {what}, found none at {path}.")
     try:
-        plain = json.loads(path.read_text(encoding="utf-8"))
+        plain = json.loads(
+            path.read_text(encoding="utf-8"),
+            object_pairs_hook=_without_duplicates,
+            parse_constant=_no_number,
+        )
     except (ValueError, RecursionError) as error:
         raise InputError(f"Expected {what}, got {path}: {error}.") from error
     if not isinstance(plain, dict):
         raise InputError(f"Expected {what}, got something else: {path}.")
     return plain
+
+
+def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    names = dict(pairs)
+    if len(names) != len(pairs):
+        raise ValueError("a key occurs twice in one object")
+    return names
+
+
+def _no_number(name: str) -> float:
+    raise ValueError(f"{name} is not a number")
 
 
 def write_document(path: Path, document: dict[str, Any]) -> None:

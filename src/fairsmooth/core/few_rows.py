@@ -10,7 +10,8 @@ import numpy as np
 from scipy.special import erfc, expit
 
 from fairsmooth._types import Floats
-from fairsmooth.core.smoothing.mixtures import FINE, LINEAR_ERROR, Rule, ranges
+from fairsmooth.core.smoothing.linear_error import linear_error
+from fairsmooth.core.smoothing.mixtures import FINE, Rule, ranges
 
 # Rows up to which NumPy is clearly the faster one (four times at 128 rows of 20 columns).
 FEW = 128
@@ -71,8 +72,20 @@ def linear_scores_and_intervals(
     """
     pieces = [X[at : at + _CHUNK] for at in range(0, max(len(X), 1), _CHUNK)]
     scores = np.concatenate([_any_size(parameters, x, sigma, link) for x in pieces])
-    error = LINEAR_ERROR if sigma > 0.0 else 0.0
+    error = _claimed(parameters, X, sigma, link) if sigma > 0.0 else 0.0
     return scores, np.clip(np.stack([scores - error, scores + error], axis=1), 0.0, 1.0)
+
+
+def _claimed(parameters: Floats, X: Floats, sigma: float, link: str) -> Floats:
+    """Return the error of every row's score."""
+    largest = np.maximum(np.abs(X).max(axis=1, initial=0.0), 1.0)
+    unit = X / largest[:, None]
+    scale = sigma * largest * np.sqrt(np.einsum("ij,ij->i", unit, unit) + largest**-2.0)
+    length, bias = float(np.linalg.norm(parameters[:-1])), float(parameters[-1])
+    options = {"n_features": X.shape[1], "sigma": sigma, "link": link}
+    with np.errstate(over="ignore", invalid="ignore"):
+        error = linear_error(length, bias, scale, **options)
+    return np.asarray(np.fmin(error, 1.0))
 
 
 def _any_size(parameters: Floats, X: Floats, sigma: float, link: str) -> Floats:

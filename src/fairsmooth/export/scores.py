@@ -8,10 +8,13 @@ Upper ends of intervals are computed for ``p`` and for ``1 - p`` alike, the latt
 minus a lower end. Every step errs to the same side, by more than its error.
 """
 
+import math
+
 import numpy as np
 
 from fairsmooth._types import Floats
 from fairsmooth.core.rule import FittedRule
+from fairsmooth.core.smoothing.linear_error import needs_more, rounded_logits
 from fairsmooth.core.smoothing.mixtures import LINEAR_ERROR, N_NODES, logistic_mixture
 from fairsmooth.export import normal
 from fairsmooth.export.graph import Graph
@@ -39,6 +42,16 @@ def add_scores(graph: Graph, rule: FittedRule, mean: str, square: str) -> None:
     _add_intervals(graph, rule)
 
 
+def score_error(rule: FittedRule) -> float:
+    """Return by how much intervals are wider for the error of a score, of any row."""
+    *weights, bias = rule.parameters.tolist()
+    if rule.sigma == 0.0:
+        return SCORE_ERROR
+    n_features, sigma = len(weights), rule.sigma
+    more = rounded_logits(math.hypot(*weights), bias, n_features=n_features, sigma=sigma)
+    return SCORE_ERROR + (min(more, 1.0) if needs_more(more) else 0.0)
+
+
 def _mixture(link: str) -> tuple[Floats, Floats]:
     """Return the link's own variances and their shares: a probit is one normal."""
     if link == "probit":
@@ -56,7 +69,8 @@ def _add_probability(graph: Graph, rule: FittedRule, mean: str, square: str) -> 
     graph.constant("flat", [-1, len(amplitudes)], np.int64)
     # The score, then one minus the score and the score, both moved up by its error.
     graph.constant("amplitudes", np.outer(amplitudes, [1.0, -1.0, 1.0]))
-    graph.constant("half", [0.5, 0.5 + SCORE_ERROR, 0.5 + SCORE_ERROR])
+    error = score_error(rule)
+    graph.constant("half", [0.5, 0.5 + error, 0.5 + error])
     graph.node("noisy", "Mul", [square, "noise"])
     graph.node("variance", "Add", ["noisy", "variances"])
     graph.node("deviation", "Sqrt", ["variance"])

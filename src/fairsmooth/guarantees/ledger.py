@@ -1,6 +1,8 @@
 """What a monitor remembers: counts per batch, and nothing about anybody."""
 
 import hashlib
+import json
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -154,3 +156,24 @@ def digest_of(values: Any, groups: Groups, name: str | None) -> str:
     content.update(np.ascontiguousarray(groups.codes, dtype=np.int64).tobytes())
     content.update(np.ascontiguousarray(values, dtype=np.float64).tobytes())
     return content.hexdigest()
+
+
+def alarm_date(value: Any) -> str | None:
+    """Return since when there is an alarm; what is neither a date nor none would silence it."""
+    if value is None or (isinstance(value, str) and value):
+        return value
+    raise ValueError("an alarm without its date")
+
+
+def distinct_groups(groups: list[Any]) -> list[Any]:
+    """Return groups of a stored ledger, each of which must be there once, as JSON tells them."""
+    if len({json.dumps(group, allow_nan=False) for group in groups}) < len(groups):
+        raise ValueError("a group that is listed twice")
+    return groups
+
+
+def finite_number(value: Any) -> float:
+    """Return a number; texts such as NaN are none."""
+    if isinstance(value, int | float) and math.isfinite(value):
+        return float(value)
+    raise ValueError("a bound that is not a number")

@@ -15,7 +15,10 @@ from fairsmooth.guarantees.ledger import (
     LABELS,
     Batch,
     Ledger,
+    alarm_date,
     digest_of,
+    distinct_groups,
+    finite_number,
     known_labels,
     named_groups,
     tally,
@@ -232,11 +235,11 @@ class GapMonitor:
             batches = [Batch.from_dict(batch) for batch in plain["batches"]]
             if any(group >= len(groups) for batch in batches for group, _ in batch.counts):
                 raise ValueError("a group that is not listed")
-            monitor._ledger = Ledger(groups, batches, dict(plain["seen"]))
-            monitor._alarmed = plain["alarmed"]
+            monitor._ledger = Ledger(distinct_groups(groups), batches, dict(plain["seen"]))
+            monitor._alarmed = alarm_date(plain["alarmed"])
             monitor.history = [_entry(entry, monitor.limits) for entry in plain["history"]]
             monitor._judge()
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
+        except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
             raise InputError(
                 "Expected the state of a monitor as written by GapMonitor.to_dict, "
                 f"got one that does not fit: {error}."
@@ -258,8 +261,10 @@ def _entry(plain: Mapping[str, Any], limits: Mapping[str, float]) -> dict[str, A
     return {
         "date": str(plain["date"]),
         "status": plain["status"],
-        "bounds": {name: float(plain["bounds"][name]) for name in limits},
-        "measured": {k: None if value is None else float(value) for k, value in measured.items()},
+        "bounds": {name: finite_number(plain["bounds"][name]) for name in limits},
+        "measured": {
+            k: None if value is None else finite_number(value) for k, value in measured.items()
+        },
     }
 
 

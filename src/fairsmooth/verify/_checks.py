@@ -11,6 +11,7 @@ from fairsmooth.exceptions import ModelFileError
 from fairsmooth.verify._bounds import DISTANCE, LIPSCHITZ, TOTAL_VARIATION, Bound
 from fairsmooth.verify._description import BY_GROUP, Description, parse_description
 from fairsmooth.verify._exact import Geometry, measure
+from fairsmooth.verify._fields import text_of
 from fairsmooth.verify._forecasters import check_forecasters
 from fairsmooth.verify._json import canonical
 from fairsmooth.verify._model_file import Floats, ModelFile, read_model_file, was_a_model
@@ -202,14 +203,8 @@ def _compare(
         if not bound.admits(number, squared, sigma=sigma):
             value = bound.text(squared, sigma=sigma)
             return Check(
-                name, False, f"Expected at least {value} for {_text(label)}, got {number!r}."
+                name, False, f"Expected at least {value} for {text_of(label)}, got {number!r}."
             )
     label, number, squared = max(rows, key=lambda row: row[2])
     value = bound.text(squared, sigma=sigma)
-    return Check(name, True, f"{number!r} is at least {value} ({_text(label)})")
-
-
-def _text(label: object) -> str:
-    """Write a group's label: parts joined by bars, bars and backslashes inside them escaped."""
-    parts = label if isinstance(label, tuple) else (label,)
-    return "|".join(str(part).replace("\\", "\\\\").replace("|", "\\|") for part in parts)
+    return Check(name, True, f"{number!r} is at least {value} ({text_of(label)})")

@@ -70,3 +70,9 @@ def texts(value: Any, name: str) -> list[str]:
     fits = isinstance(value, list) and all(isinstance(entry, str) for entry in value)
     require(fits and len(set(value)) == len(value), f"{name} to be different texts", value)
     return list(value)
+
+
+def text_of(label: object) -> str:
+    """Write a group's label: parts joined by bars, bars and backslashes inside them escaped."""
+    parts = label if isinstance(label, tuple | list) else (label,)
+    return "|".join(str(part).replace("\\", "\\\\").replace("|", "\\|") for part in parts)

@@ -95,6 +95,8 @@ def read_statement(plain: Any) -> Statement:
     claims = plain["claims"]
     _require(_listed(claims) and 0 < len(claims) <= _MOST_CELLS, "a list of claims")
     counts = plain["counts"]
+    stated = tuple(_claim(c, shown=plain["attempt"] is None) for c in claims)
+    _require(len({(c.quantity, c.place) for c in stated}) == len(stated), "every claim once")
     return Statement(
         plain=plain,
         confidence=float(plain["confidence"]),
@@ -102,7 +104,7 @@ def read_statement(plain: Any) -> Statement:
         attempt=plain["attempt"],
         scores=plain["scores"],
         holds=plain["holds"],
-        claims=tuple(_claim(c, shown=plain["attempt"] is None) for c in claims),
+        claims=stated,
         cells=None if counts is None else read_cells(counts, scores=plain["scores"]),
     )
 

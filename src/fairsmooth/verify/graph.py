@@ -14,6 +14,7 @@ import numpy as np
 from fairsmooth.exceptions import ModelFileError
 from fairsmooth.verify._description import Description, parse_description
 from fairsmooth.verify._exact import measure
+from fairsmooth.verify._fields import text_of
 from fairsmooth.verify._graph_columns import Expected, expected_columns, expected_features
 from fairsmooth.verify._graph_nodes import SCORES, Node, nodes_of
 from fairsmooth.verify._graph_scores import (
@@ -108,6 +109,7 @@ def _checks(
         squared_radii=measure(file.tensors["group_parameters"], parameters).squared_radii,
         stated=np.array(description.bounds["epsilon_by_group"]),
     )
+    yield not_checked("words", "taken on trust: what the file says of its inputs, and in prose")
     yield not_checked("runtime", "taken on trust: that the runtime computes what the nodes say")
 
 
@@ -125,6 +127,8 @@ def _open(path: str | os.PathLike[str]) -> _Opened:
         proto = onnx.ModelProto()
         proto.ParseFromString(Path(path).read_bytes())
         metadata = {entry.key: entry.value for entry in proto.metadata_props}
+        if len(metadata) != len(proto.metadata_props):
+            raise ModelFileError("Expected every entry of the metadata once, got one twice.")
         model = base64.b64decode(metadata["model"], validate=True)
         outside = [t.name for t in proto.graph.initializer if t.external_data or t.data_location]
         if outside:
@@ -161,13 +165,20 @@ def _metadata(metadata: Mapping[str, str], file: ModelFile, plain: Object) -> Ch
     """Compare what the metadata say with the model file inside."""
     if metadata["file_digest"] != file.digest:
         return Check("metadata", False, "Expected the digest of the model inside, got another.")
-    for name in ("certificate", "guarantee"):
+    # Intervals are told apart by the place of their group, and decisions by that of their label.
+    table = plain.get("table") or {}
+    labels = [table.get("negative"), table.get("positive")]
+    facts = {
+        "certificate": plain.get("certificate"),
+        "guarantee": plain.get("guarantee"),
+        "groups": [text_of(group) for group in plain["groups"]],
+        "labels": labels if "positive" in table else plain["classes"],
+    }
+    for name, fact in facts.items():
         stated = parse_object(f'{{"entry":{metadata[name]}}}', where=name)["entry"]
-        if canonical(stated) != canonical(plain.get(name)):
+        if canonical(stated) != canonical(fact):
             return Check("metadata", False, f"Expected the {name} of the model, got another.")
-    return Check(
-        "metadata", True, "certificate, guarantee and digest are those of the model inside"
-    )
+    return Check("metadata", True, f"{', '.join(facts)} and digest are those of the model inside")
 
 
 def _structure(proto: Any, expected: Expected, n_groups: int) -> Check:

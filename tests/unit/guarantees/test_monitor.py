@@ -189,6 +189,9 @@ def test_state_survives_json():
     assert "added before" in again.notes[0]
 
 
+NO_NUMBERS = dict.fromkeys(LIMITS, "NaN")
+
+
 @pytest.mark.parametrize(
     "change",
     [
@@ -197,6 +200,21 @@ def test_state_survives_json():
         {"batches": [{"digest": "x", "date": "d", "kind": "k", "counts": [[0, None, 5, 3]]}]},
         {"batches": [{"digest": "x", "date": "d", "kind": "k", "counts": [[7, None, 1, 3]]}]},
         {"batches": 3},
+        {"batches": [{"digest": "x", "date": "d", "kind": "k", "counts": [[0, None, 1, 10**400]]}]},
+        {"groups": ["a", "a"]},
+        {"alarmed": False},
+        {"alarmed": ""},
+        {"alarmed": 0},
+        {
+            "history": [
+                {
+                    "date": "d",
+                    "status": "open",
+                    "bounds": NO_NUMBERS,
+                    "measured": dict.fromkeys(LIMITS),
+                }
+            ]
+        },
     ],
 )
 def test_states_that_do_not_fit_are_refused(change):

@@ -1,6 +1,7 @@
 """A changed graph is refused, whatever was changed in it."""
 
 import base64
+import json
 
 import numpy as np
 import onnx
@@ -127,6 +128,16 @@ def another_digest(model):
     next(p for p in model.metadata_props if p.key == "file_digest").value = "0" * 64
 
 
+def groups_in_another_order(model):
+    entry = next(p for p in model.metadata_props if p.key == "groups")
+    entry.value = json.dumps(json.loads(entry.value)[::-1])
+
+
+def labels_the_other_way_round(model):
+    entry = next(p for p in model.metadata_props if p.key == "labels")
+    entry.value = json.dumps(json.loads(entry.value)[::-1])
+
+
 def a_damaged_model(model):
     entry = next(p for p in model.metadata_props if p.key == "model")
     contents = bytearray(base64.b64decode(entry.value))
@@ -150,12 +161,21 @@ def another_version(model):
     [
         swap_branches, add_a_node, another_operation, another_category, another_pattern,
         another_certificate, another_digest, a_damaged_model, an_input_that_overrides,
-        another_version,
+        another_version, groups_in_another_order, labels_the_other_way_round,
     ],
     ids=lambda change: change.__name__,
 )  # fmt: skip
 def test_other_changes_are_refused(files, change):
     assert not altered(files, "binned", change).holds
+
+
+def test_metadata_that_two_readers_may_read_differently_are_refused(files):
+    def change(model):
+        entry = model.metadata_props.add()
+        entry.key, entry.value = "groups", '["m", "f"]'
+
+    with pytest.raises(ModelFileError, match="Expected every entry of the metadata once"):
+        altered(files, "binned", change)
 
 
 def test_the_graph_of_another_model_is_refused(files):

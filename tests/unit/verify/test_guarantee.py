@@ -262,3 +262,17 @@ def test_extreme_counts_are_confirmed(counts):
     assert found.radius["hellinger"] <= radius(
         counts, Contrast(False, DIVERGENCES["hellinger"]), 0.5, error=1 - 0.95
     )
+
+
+def test_a_small_file_cannot_ask_for_a_hundred_million_proofs(plain):
+    many = copy.deepcopy(plain)
+    count = {**many["counts"][0], "label": None, "rows": 4, "positive": 2}
+    many["counts"] = [{**count, "group": f"g{k}"} for k in range(9000)]
+    found = verify_guarantee(many)
+    assert found.failures[0].name == "work"
+    assert "Expected at most 1000000 pairs of groups" in found.failures[0].detail
+
+
+def test_a_claim_that_occurs_twice_is_refused(plain):
+    twice = {**plain, "claims": [*plain["claims"], plain["claims"][0]]}
+    assert "every claim once" in str(verify_guarantee(twice))

@@ -1,11 +1,14 @@
 """Exact smooth scores of networks with at most one hidden layer."""
 
+from typing import Any
+
 import torch
 from torch import Tensor
 
 from fairsmooth.core.architecture import Network
 from fairsmooth.core.smoothing.hidden import smooth_hidden
-from fairsmooth.core.smoothing.linear import apply_link, smooth_linear
+from fairsmooth.core.smoothing.linear import apply_link, input_scale, smooth_linear
+from fairsmooth.core.smoothing.linear_error import linear_error, needs_more, rounded_logits
 from fairsmooth.core.smoothing.mixtures import LINEAR_ERROR
 from fairsmooth.core.smoothing.rounding import round_error
 from fairsmooth.exceptions import InputError
@@ -34,7 +37,7 @@ def smooth_network(
     Tensor of shape (..., n)
         Scores in [0, 1] in the wider type of ``parameters`` and ``X``. They are computed in
         float64 with an error below 1e-9 (linear) or 5e-7 (hidden layer), unless a row would take
-        too much work: :func:`smooth_with_error` says.
+        too much work or huge products cancel in a logit: :func:`smooth_with_error` says.
 
     References
     ----------
@@ -72,8 +75,23 @@ def smooth_with_error(
         score, error = smooth_hidden(network, w, x, sigma=sigma, link=link)
     else:
         score = smooth_linear(network, w, x, sigma=sigma, link=link)
-        error = torch.full_like(score, LINEAR_ERROR)
+        error = _linear_error(w, x, score, sigma=sigma, link=link)
     return round_error(score, error, dtype)
+
+
+@torch.no_grad()
+def _linear_error(
+    parameters: Tensor, X: Tensor, score: Tensor, *, sigma: float, link: str
+) -> Tensor:
+    """Return the error of a linear model's scores; most models need no look at the rows."""
+    length, bias = parameters[..., :-1].norm(dim=-1, keepdim=True), parameters[..., -1:]
+    options: dict[str, Any] = {"n_features": X.shape[-1], "sigma": sigma}
+    most = rounded_logits(length, bias, **options)
+    if not (most.numel() and needs_more(float(most.max()))):
+        return torch.full_like(score, LINEAR_ERROR)
+    scale = input_scale(X, sigma)
+    error = linear_error(length, bias, scale, link=link, **options)
+    return torch.as_tensor(error).nan_to_num(1.0).clamp_max(1.0).expand_as(score)
 
 
 def is_exact(architecture: object) -> bool:

@@ -19,8 +19,10 @@ from fairsmooth.core.smoothing.rounding import widen
 from fairsmooth.core.smoothing.sampled import weight_pair_scores
 from fairsmooth.exceptions import InputError
 
-# The coarse mixtures for the logistic, proven within 1e-6, and arithmetic in float32.
+# The coarse mixtures for the logistic, proven within 1e-6, and the links' arithmetic in float32.
 _LAYERWISE_ERROR = 3e-6
+# What rounding may do to a score; where float32 does more, float64 is used.
+_MOST_ROUNDING = 1e-4
 
 # Exact scores with a larger error are announced.
 _TELL = 1e-5
@@ -70,8 +72,11 @@ def exact(task: Task, rows: Tensor) -> Result:
     )
     unknown = int((error > _TELL).sum())
     if unknown:
+        why = "would take too much work"
+        if not task.architecture.hidden_layer_sizes:
+            why = "ends at rounding, since huge numbers cancel in their logits"
         warnings.warn(
-            f"Exact smoothing of {unknown} of {len(rows)} rows would take too much work: their "
+            f"Exact smoothing of {unknown} of {len(rows)} rows {why}: their "
             f"scores are known only within {float(error.max()):.1g}, as the interval says.",
             stacklevel=2,
         )
@@ -83,13 +88,27 @@ def exact(task: Task, rows: Tensor) -> Result:
 def layerwise(task: Task, rows: Tensor) -> Result:
     """Smooth a network by its hidden noise: Sobol points, or pairs if an interval is wanted."""
     assert isinstance(task.architecture, Network)
-    network, weights, rows = task.architecture, _narrow(task.parameters), _narrow(rows)
+    network, weights, some = task.architecture, _narrow(task.parameters), _narrow(rows)
+    rounding = _rounding(task, torch.float32)
+    if rounding > _MOST_ROUNDING:
+        weights, some = task.parameters.double(), rows.double()
+        rounding = _rounding(task, torch.float64)
     common: dict[str, Any] = {"sigma": task.sigma, "link": task.link, "seed": task.seed}
     if task.delta is None:
-        scores = smooth_layerwise(network, weights, rows, n_draws=task.n_draws, **common)
-        return _without_interval(_known(scores.double(), rows))
-    scores, interval = _sample(task, rows, partial(antithetic_scores, network, weights, **common))
-    return _known(scores, rows), widen(interval, _LAYERWISE_ERROR)
+        scores = smooth_layerwise(network, weights, some, n_draws=task.n_draws, **common)
+        return _without_interval(_known(scores.double(), some))
+    scores, interval = _sample(task, some, partial(antithetic_scores, network, weights, **common))
+    return _known(scores, some), widen(interval, _LAYERWISE_ERROR + rounding)
+
+
+def _rounding(task: Task, dtype: torch.dtype) -> float:
+    r"""Bound what rounding does to a score, to first order.
+
+    It moves every weight by a few units of the type, and by Lemma 2 the score by at most the length
+    of that over :math:`\sqrt{2\pi}\sigma`.
+    """
+    length = float(task.parameters.double().norm())
+    return min(1.0, 2.0 * torch.finfo(dtype).eps * length / (math.sqrt(2.0 * math.pi) * task.sigma))
 
 
 def _narrow(values: Tensor) -> Tensor:

@@ -129,7 +129,8 @@ def smooth_probability(  # noqa: PLR0913 - the contract names them all, by keywo
     chunk_rows : int, optional
         Rows worked on at once; without it 16,384 for linear models and 4,096 for others.
         Scores of a hidden layer depend on it, and on the rows that share a chunk, by less
-        than the error that ``return_interval`` claims (below 1e-6 for exact methods).
+        than the error that ``return_interval`` claims: 5e-7, unless a row would take too much
+        work. Beyond 1e-5 a warning says so.
     device : {"auto", "cpu", "cuda", "mps"}, optional
         Where scores are computed; without it where ``X`` is. Sampled noise is drawn there, from
         that device's own stream, but for Sobol points. Only the CPU is tested. "mps" has no

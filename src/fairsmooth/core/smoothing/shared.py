@@ -127,7 +127,7 @@ def _graded(
 def _graded_row(
     units: SmoothUnits, bias: Tensor, step: Tensor, link: str, accuracy: Accuracy
 ) -> tuple[Tensor, Tensor]:
-    left, width = (part.squeeze(1) for part in panels(bias, step, units.sigma, link))
+    left, width = (part.squeeze(1) for part in panels(units, bias, step, link))
     both = torch.zeros((2, 1), dtype=bias.dtype, device=bias.device)
     keep = _Block(link, 1e-3 * accuracy.truncation / len(left), recompute=True)
     left_out, end, work = torch.zeros_like(step), 1e-300, 0.0

@@ -52,6 +52,27 @@ def test_scores_are_exact_at_any_scale(parameters, row, sigma, link):
         assert low <= expected <= high
 
 
+@pytest.mark.parametrize("link", ["probit", "logistic"])
+def test_intervals_allow_for_large_numbers_that_cancel_in_a_logit(link):
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        row, weights = 1e3 * rng.normal(size=4), 1e5 * rng.normal(size=4)
+        parameters = np.append(weights, -(weights @ row))
+        expected = exact(parameters, row, 1e-4, link)
+        _, ends = smooth_probability(
+            (), parameters, row[None], sigma=1e-4, link=link, return_interval=True
+        )
+        _, others = linear_scores_and_intervals(parameters, row[None], sigma=1e-4, link=link)
+        for low, high in (ends[0], others[0]):
+            assert low <= expected <= high
+            assert high - low < 1e-5
+
+
+def test_a_linear_score_that_rounding_hides_is_announced():
+    with pytest.warns(UserWarning, match="1 of 1 rows ends at rounding, since huge numbers cancel"):
+        smooth_probability((), [1e14, -1e14, 0.3], [[1.0, 1.0]], sigma=0.5)
+
+
 def test_large_rows_of_several_models_are_scored_together():
     network, X = Network(2), torch.tensor([[1e200, 1e199], [1.0, 2.0]], dtype=torch.float64)
     parameters = torch.tensor([[1.0, 2.0, 0.0], [-1.0, 0.5, 1.0]], dtype=torch.float64)

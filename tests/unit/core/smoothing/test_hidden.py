@@ -1,4 +1,5 @@
 import math
+from statistics import NormalDist
 
 import pytest
 import torch
@@ -7,7 +8,7 @@ from fairsmooth.core.architecture import ACTIVATIONS, Network
 from fairsmooth.core.smoothing import smooth_network, tiles
 from fairsmooth.core.smoothing.exact import smooth_with_error
 from fairsmooth.core.smoothing.hidden import smooth_hidden
-from fairsmooth.core.smoothing.linear import LINKS, apply_link
+from fairsmooth.core.smoothing.linear import LINKS, apply_link, normal_cdf
 from fairsmooth.core.smoothing.plan import Accuracy
 from fairsmooth.core.smoothing.relu import ReluUnits
 from fairsmooth.exceptions import InputError
@@ -71,6 +72,31 @@ def test_growing_intervals_agree_with_equal_steps(monkeypatch, width, link):
     monkeypatch.setattr(ReluUnits, "reach", lambda units, variance, *_: torch.zeros_like(variance))
     score, _ = smooth_hidden(network, parameters, X, **options)
     assert (score - truth).abs().max() <= 1e-6
+
+
+@pytest.mark.parametrize("activation", ["relu", "silu"])
+def test_an_output_bias_too_large_to_follow_is_not_taken_for_followed(activation):
+    # One enormous row: the unit is off, and the bias decides, or on, and its weight does.
+    sigma, slope = 0.0029071747591886666, -0.0019581374760044025
+    parameters = torch.tensor([slope, -0.0152, 1.2151567844205489, -2854.2405079368446]).double()
+    rows = torch.tensor([[1e150]], dtype=torch.float64)
+    network = Network(1, (1,), activation=activation)
+    score, error = smooth_hidden(network, parameters, rows, sigma=sigma, link="step")
+    assert abs(float(score) - NormalDist().cdf(slope / sigma)) <= float(error)
+
+
+@pytest.mark.parametrize("link", LINKS)
+def test_a_unit_that_is_surely_on_is_not_taken_for_followed(link):
+    # Half of the time the first unit is off, and the second decides; else they are far apart.
+    ratio = 1e4
+    parameters = torch.tensor([0, 0, 0, ratio, -(ratio**2), ratio, 0.0], dtype=torch.float64)
+    rows = torch.zeros((1, 1), dtype=torch.float64)
+    score, error = smooth_hidden(Network(1, (2,)), parameters, rows, sigma=1.0, link=link)
+    noise = torch.linspace(0.0, 9.0, 90_001, dtype=torch.float64)
+    mean, scale = ratio**2 * (1.0 - noise), torch.hypot(ratio * math.sqrt(2.0) + 0 * noise, noise)
+    density = torch.exp(-0.5 * noise.square()) / math.sqrt(2.0 * math.pi)
+    truth = 0.5 + float(torch.trapezoid(density * normal_cdf(mean / scale), noise))
+    assert abs(float(score) - truth) <= float(error) + 1e-3
 
 
 @pytest.mark.parametrize("link", LINKS)

@@ -258,3 +258,17 @@ def test_large_finite_rows_are_scored():
     found = smooth_probability((), np.array([1.0, 1.0, 0.0]), rows, sigma=0.5)
     assert np.isfinite(found).all()
     assert found[0] > 0.9 > 0.1 > found[1]
+
+
+def test_sampled_intervals_of_deep_networks_hold_where_float32_would_lose_a_difference():
+    network = Network(2, (2, 2), "tanh")
+    large = 1e5
+    weights = [large, -large, large, -large, 0, 0, 2, 2, 2, 2, 0, 0, 3, 3, 0]
+    rows = [[1.0 + 3e-8, 1.0]]  # alike in float32
+    scaled = [3e-8 * large, 0, 3e-8 * large, 0, 0, 0, *weights[6:]]
+    options = {"sigma": 0.001, "random_state": 0}
+    score, interval = smooth_probability(network, weights, rows, return_interval=True, **options)
+    # The same pre-activations without the cancellation, and almost the same noise on them.
+    expected = smooth_probability(network, scaled, [[1.0, 1.0]], **options)
+    assert interval[0, 0] <= expected[0] <= interval[0, 1]
+    assert score[0] > 0.51
