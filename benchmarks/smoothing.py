@@ -17,8 +17,9 @@ from torch import Tensor
 
 from fairsmooth.core.architecture import Network
 from fairsmooth.core.smoothing import smooth_layerwise, smooth_probability
-from fairsmooth.core.smoothing.hidden import smooth_hidden
-from fairsmooth.core.smoothing.plan import Accuracy
+
+# Both from here: older sources, which scores.py compares with, have them nowhere else.
+from fairsmooth.core.smoothing.hidden import Accuracy, smooth_hidden
 
 N_ROWS, N_INPUTS, N_DRAWS, BLOCK = 1000, 100, 100_000, 250
 
