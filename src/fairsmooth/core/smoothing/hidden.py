@@ -151,13 +151,14 @@ def _by_scale(
     units: ReluUnits, bias: Tensor, link: str, accuracy: Accuracy
 ) -> tuple[Tensor, Tensor]:
     """Smooth ReLU rows by series where many are of similar scale, and the others one by one."""
+    parts = series_of_rows(units, accuracy)
+    if not parts:
+        return _smooth_rows(units, bias, link, accuracy)
     score, error = torch.zeros_like(bias), torch.ones_like(bias)
-    for rows, series in series_of_rows(units, accuracy):
+    for rows, series in parts:
         some, some_error = _smooth_rows(series, bias[rows], link, accuracy)
         score, error = score.index_copy(0, rows, some), error.index_copy(0, rows, some_error)
     still = torch.nonzero(~(error <= allowed_error(accuracy))).squeeze(1)
-    if len(still) == len(bias):
-        return _smooth_rows(units, bias, link, accuracy)
     some, some_error = _smooth_rows(units.take(still), bias[still], link, accuracy)
     return score.index_copy(0, still, some), error.index_copy(0, still, some_error)
 
@@ -187,10 +188,12 @@ def _plan_in_tiles(units: HiddenUnits, bias: Tensor, link: str, accuracy: Accura
         return plan_rows(units, bias, link, accuracy)
     n_units, n_rows = units.mean.shape
     size = max(1, TILE * torch.get_num_threads() // n_units)
+    if n_rows <= size:
+        return plan_rows(units, bias, link, accuracy)
     return Plan.join(
         [
             plan_rows(units.narrow(start, len(part)), part, link, accuracy)
-            for start, part in zip(range(0, max(n_rows, 1), size), bias.split(size), strict=True)
+            for start, part in zip(range(0, n_rows, size), bias.split(size), strict=True)
         ]
     )
 

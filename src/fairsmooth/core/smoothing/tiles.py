@@ -26,25 +26,29 @@ def integrate_tiles(
     most = accuracy.finer * MANY
     counts = (plan.reach / plan.step).nan_to_num(most).ceil().clamp(4.0, most)
     counts = torch.where(plan.saturated, 0.0, counts).long()
+    n_units = units.mean.shape[0]
+    nodes = int(counts.max()) if len(bias) else 0
+    if 0 < len(bias) * nodes <= _budget(n_units):  # few rows are one tile, and not to be sorted
+        rows = units.mean, units.scale, units.weight, bias
+        return _tile(units.sigma, plan.step, nodes, link, accuracy, *rows)
     order = torch.argsort(counts)
     units, bias, counts, step = units.take(order), bias[order], counts[order], plan.step[order]
-    n_units = units.mean.shape[0]
     recompute = _tracked(units) and int(counts.sum()) * n_units > KEPT
     parts = [(bias[:0], bias[:0], bias[:0])]
     for start, length in _tiles(counts.tolist(), n_units):
-        rows = slice(start, start + length)
+        some = slice(start, start + length)
         tile = partial(
-            _tile, units.sigma, step[rows], int(counts[start + length - 1]), link, accuracy
+            _tile, units.sigma, step[some], int(counts[start + length - 1]), link, accuracy
         )
         part = units.narrow(start, length)
-        arguments = (part.mean, part.scale, part.weight, bias[rows])
+        arguments = (part.mean, part.scale, part.weight, bias[some])
         if recompute:
             parts.append(checkpoint(tile, *arguments, use_reentrant=False))
         else:
             parts.append(tile(*arguments))
     back = torch.argsort(order)
-    total, rest, nodes = (torch.cat(column)[back] for column in zip(*parts, strict=True))
-    return total, rest, nodes
+    total, rest, taken = (torch.cat(column)[back] for column in zip(*parts, strict=True))
+    return total, rest, taken
 
 
 def _tracked(units: ReluUnits) -> bool:
@@ -53,9 +57,14 @@ def _tracked(units: ReluUnits) -> bool:
     )
 
 
+def _budget(n_units: int) -> int:
+    """Return how many nodes of rows are a tile."""
+    return TILE * torch.get_num_threads() // n_units
+
+
 def _tiles(n_nodes: list[int], n_units: int) -> list[tuple[int, int]]:
     """Cut rows, sorted by nodes, into ``(start, length)`` of at most a tile of elements."""
-    budget = TILE * torch.get_num_threads() // n_units
+    budget = _budget(n_units)
     tiles = []
     start = 0
     for row, nodes in enumerate(n_nodes):
