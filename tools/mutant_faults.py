@@ -385,7 +385,7 @@ FAULTS = (
     Fault(
         "graph-error-left-out",
         SCORES,
-        "[0.5, 0.5 + SCORE_ERROR, 0.5 + SCORE_ERROR]",
+        "[0.5, 0.5 + error, 0.5 + error]",
         "[0.5, 0.5, 0.5]",
         OF_GRAPHS,
     ),
