@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from fairsmooth.exceptions import InputError
+from fairsmooth.exceptions import InputError, ModelFileError
 
 _MAX_BYTES = 64 * 2**20
 
@@ -15,30 +15,16 @@ def read_document(path: Path, what: str) -> dict[str, Any]:
     A key that occurs twice is refused, and so is a number that is none: of two bounds a reader may
     see the one and this library the other.
     """
+    from fairsmooth.verify import parse_object
+
     if not path.is_file() or path.stat().st_size > _MAX_BYTES:
         raise InputError(f"Expected {what}, found none at {path}.")
     try:
-        plain = json.loads(
-            path.read_text(encoding="utf-8"),
-            object_pairs_hook=_without_duplicates,
-            parse_constant=_no_number,
-        )
-    except (ValueError, RecursionError) as error:
+        return parse_object(path.read_text(encoding="utf-8"), where="file")
+    except ModelFileError as error:
+        raise InputError(f"Expected {what}, got {path}: {error}") from error
+    except UnicodeDecodeError as error:
         raise InputError(f"Expected {what}, got {path}: {error}.") from error
-    if not isinstance(plain, dict):
-        raise InputError(f"Expected {what}, got something else: {path}.")
-    return plain
-
-
-def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    names = dict(pairs)
-    if len(names) != len(pairs):
-        raise ValueError("a key occurs twice in one object")
-    return names
-
-
-def _no_number(name: str) -> float:
-    raise ValueError(f"{name} is not a number")
 
 
 def write_document(path: Path, document: dict[str, Any]) -> None:

@@ -1,6 +1,7 @@
 """The certificate again, by independent code that uses nothing of ``fairsmooth.core``."""
 
 from fairsmooth.verify._checks import verify
+from fairsmooth.verify._json import parse_object
 from fairsmooth.verify.check import Check, not_checked
 from fairsmooth.verify.graph import SUFFIX, model_inside
 from fairsmooth.verify.guarantee import GuaranteeVerification, verify_guarantee
@@ -13,6 +14,7 @@ __all__ = [
     "Verification",
     "model_inside",
     "not_checked",
+    "parse_object",
     "verify",
     "verify_guarantee",
 ]

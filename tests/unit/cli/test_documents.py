@@ -13,6 +13,8 @@ from fairsmooth.exceptions import InputError
         ('{"bounds": [{"a": 1, "a": 2}]}', "a key occurs twice in one object"),
         ('{"bound": NaN}', "NaN is not a number"),
         ('{"bound": -Infinity}', "-Infinity is not a number"),
+        ('{"bound": 1e400}', "1e400 is outside the range of float64"),
+        ('[{"bound": 1}]', "Expected a JSON object in the file, got list"),
     ],
 )
 def test_a_document_that_two_readers_may_read_differently_is_refused(text, message, tmp_path):
