@@ -1,5 +1,6 @@
 """How large a gap chance alone would show on a sample of this size."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +11,7 @@ from scipy.special import bdtr
 from fairsmooth._random import numpy_generator
 from fairsmooth._types import Floats
 from fairsmooth.data.groups import Groups
-from fairsmooth.metrics.rates import RATES, cell_sums, group_rates_of, named_gaps, rate_range
+from fairsmooth.metrics.rates import RATES, cell_sums, group_rates_of, named_gaps
 
 N_DRAWS = 4000
 _MOST_LOOKED_UP = 1000
@@ -61,42 +62,73 @@ def noise_floor(
     for name, rows in zip(RATES, (counts.sum(axis=1), counts[:, 1], counts[:, 0]), strict=False):
         if name not in rates:
             continue
-        pooled = np.nan_to_num(rates[name][-1])
-        hits = _drawn(generator, rows.astype(np.int64), float(pooled), n_draws)
-        undefined = np.full(hits.shape, np.nan)
-        drawn.append(rate_range(np.divide(hits, rows, out=undefined, where=rows > 0)))
+        pooled = float(np.nan_to_num(rates[name][-1]))
+        drawn.append(_gaps(generator, rows.astype(np.int64).tolist(), pooled, n_draws))
     return {
         name: NoiseFloor(float(gaps.mean()), float(np.quantile(gaps, 0.95)))
         for name, gaps in named_gaps(*drawn).items()
     }
 
 
+def _gaps(generator: np.random.Generator, trials: list[int], rate: float, n_draws: int) -> Floats:
+    """Draw counts of every group, and return largest minus smallest share, draw by draw.
+
+    NaN where fewer than two groups have rows.
+    """
+    lowest, highest = np.full(n_draws, np.inf), np.full(n_draws, -np.inf)
+    for count, hits in zip(trials, _drawn(generator, trials, rate, n_draws), strict=True):
+        if count:
+            shares = hits / count
+            np.minimum(lowest, shares, out=lowest)
+            np.maximum(highest, shares, out=highest)
+    return highest - lowest if np.count_nonzero(trials) > 1 else np.full(n_draws, np.nan)
+
+
 def _drawn(
-    generator: np.random.Generator, trials: NDArray[np.int64], rate: float, n_draws: int
-) -> NDArray[np.int64]:
-    """Draw binomial counts ``(n_draws, K)``, one group after another.
+    generator: np.random.Generator, trials: list[int], rate: float, n_draws: int
+) -> Iterator[NDArray[np.int64]]:
+    """Draw binomial counts, one group after another.
 
     Counts of few trials are looked up in the table of their probabilities: of hundreds of small
     groups NumPy's own way took longer than all the rest of an audit.
     """
-    hits = np.empty((n_draws, len(trials)), dtype=np.int64)
-    for group, count in enumerate(trials.tolist()):
+    tables: dict[int, _Table] = {}
+    for count in trials:
         if count > _MOST_LOOKED_UP:
-            hits[:, group] = generator.binomial(count, rate, n_draws)
+            yield generator.binomial(count, rate, n_draws)
             continue
-        hits[:, group] = _looked_up(bdtr(np.arange(count), count, rate), generator.random(n_draws))
-    return hits
+        if count not in tables:
+            tables[count] = _Table.of(bdtr(np.arange(count), count, rate))
+        yield tables[count].reached(generator.random(n_draws))
 
 
-def _looked_up(table: Floats, drawn: Floats) -> NDArray[np.intp]:
-    """Return how many entries of an increasing table each number in [0, 1) reaches.
+@dataclass(frozen=True, eq=False)
+class _Table:
+    """An increasing table, and what of it is known of each step that [0, 1) is cut into.
 
-    A table has few entries beside the steps that [0, 1) is cut into: only in steps with an
-    entry inside is it searched.
+    Attributes
+    ----------
+    entries : ndarray
+        The table: it has few entries beside the steps.
+    before : ndarray of shape (steps,)
+        How many entries a step's beginning reaches.
+    broken : ndarray of shape (steps,)
+        Whether an entry lies inside the step; only there is the table searched.
     """
-    at_steps = np.searchsorted(table, np.arange(_STEPS + 1) / _STEPS, side="right")
-    step = (drawn * _STEPS).astype(np.intp)
-    found = at_steps[step]
-    unsure = np.flatnonzero(at_steps[step + 1] > found)
-    found[unsure] = np.searchsorted(table, drawn[unsure], side="right")
-    return found
+
+    entries: Floats
+    before: NDArray[np.intp]
+    broken: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, entries: Floats) -> "_Table":
+        at_steps = entries.searchsorted(np.arange(_STEPS + 1) / _STEPS, side="right")
+        return cls(entries, at_steps[:-1], at_steps[1:] > at_steps[:-1])
+
+    def reached(self, drawn: Floats) -> NDArray[np.intp]:
+        """Return how many entries each number in [0, 1) reaches."""
+        step = (drawn * _STEPS).astype(np.intp)
+        found = self.before.take(step)
+        unsure = self.broken.take(step).nonzero()[0]
+        found[unsure] = self.entries.searchsorted(drawn[unsure], side="right")
+        return found

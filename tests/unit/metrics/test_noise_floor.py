@@ -3,8 +3,9 @@ import pytest
 from scipy.special import bdtr
 from scipy.stats import binom
 
+from fairsmooth._random import numpy_generator
 from fairsmooth.data.groups import Groups
-from fairsmooth.metrics.noise_floor import _drawn, _looked_up, noise_floor
+from fairsmooth.metrics.noise_floor import _drawn, _Table, noise_floor
 
 
 def _sample(counts, rate, rng):
@@ -48,7 +49,7 @@ def test_a_group_without_positives_has_no_floor():
 @pytest.mark.parametrize("rate", [0.0, 0.03, 0.5, 1.0])
 def test_counts_looked_up_follow_the_binomial_law(rate):
     trials = np.array([0, 1, 7, 60, 60, 1000, 1001])
-    hits = _drawn(np.random.default_rng(0), trials, rate, 20_000)
+    hits = np.column_stack([*_drawn(np.random.default_rng(0), trials.tolist(), rate, 20_000)])
     assert hits.shape == (20_000, 7)
     assert (hits >= 0).all()
     assert (hits <= trials).all()
@@ -70,4 +71,29 @@ def test_a_number_reaches_as_many_entries_as_a_search_finds(count, rate):
     )
     drawn = drawn[(drawn >= 0.0) & (drawn < 1.0)]
     expected = np.searchsorted(table, drawn, side="right")
-    np.testing.assert_array_equal(_looked_up(table, drawn), expected)
+    np.testing.assert_array_equal(_Table.of(table).reached(drawn), expected)
+
+
+def test_floors_are_those_of_counts_drawn_group_by_group():
+    sizes = [40, 0, 40, 1500, 7, 300]
+    decisions, y, groups = _sample(sizes, 0.3, np.random.default_rng(3))
+    generator = numpy_generator(5, "noise_floor")
+    gaps = []
+    for rows in (np.full(len(y), True), y == 1, y == 0):
+        rate = decisions[rows].mean()
+        shares = []
+        for count in np.bincount(groups.codes[rows], minlength=len(sizes)).tolist():
+            if count > 1000:
+                hits = generator.binomial(count, rate, 4000)
+            else:
+                table = bdtr(np.arange(count), count, rate)
+                hits = np.searchsorted(table, generator.random(4000), side="right")
+            # A group without rows has draws, which keeps those of the others, and no share.
+            shares.append(hits / count if count else np.full(4000, np.nan))
+        gaps.append(np.nanmax(shares, axis=0) - np.nanmin(shares, axis=0))
+    parity, *odds = gaps
+    expected = (parity, odds[0] + odds[1], np.maximum(*odds))
+    for floor, gap in zip(
+        noise_floor(decisions, y, groups, random_state=5).values(), expected, strict=True
+    ):
+        assert (floor.mean, floor.quantile) == (gap.mean(), np.quantile(gap, 0.95))
