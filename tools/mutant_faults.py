@@ -349,15 +349,15 @@ FAULTS = (
     Fault(
         "norm-grows-with-the-sample",
         EPSILON,
-        "(sizes**p).mean() ** (1.0 / p)",
-        "(sizes**p).sum() ** (1.0 / p)",
+        "powers.means ** (1.0 / p)",
+        "powers.sums ** (1.0 / p)",
         OF_EPSILON,
     ),
     Fault(
         "epsilon-of-the-others",
         EPSILON,
-        "members = scored.members[code]",
-        "members = scored.members[code - 1]",
+        "(metric, values[code], counts[code])",
+        "(metric, values[code - 1], counts[code])",
         OF_EPSILON,
     ),
     Fault(

@@ -32,14 +32,14 @@ def print_json(document: Mapping[str, Any]) -> None:
     it takes Python longer than all the rest of an audit.
     """
     dumps = partial(json.dumps, ensure_ascii=False, allow_nan=False)
-    if len(dumps(document)) <= _LONG:
-        print(dumps(document, indent=2))
-        return
     lines = []
     for name, value in document.items():
         entries = ",\n    ".join(map(dumps, value)) if isinstance(value, list) else ""
         lines.append(f"  {dumps(name)}: {f'[{entries}]' if entries else dumps(value)}")
-    print("{\n" + ",\n".join(lines) + "\n}")
+    if sum(map(len, lines)) > _LONG:
+        print("{\n" + ",\n".join(lines) + "\n}")
+    else:
+        print(dumps(document, indent=2))
 
 
 def say(text: str) -> None:

@@ -1,5 +1,6 @@
 """Confidence intervals for gaps, which are maxima of contrasts between groups."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,7 +19,8 @@ class RateFamily:
     values : ndarray of shape (K,)
         The measured rates; NaN where a group has no rows for it.
     bounds : callable
-        From the error of one end to lower and upper ends, each of shape (K,).
+        From the error of one end to lower and upper ends, each of shape (K,) or longer; what
+        is behind the groups takes no part.
     """
 
     values: Floats
@@ -51,19 +53,7 @@ def gap_interval(*families: RateFamily, confidence: float = 0.95) -> tuple[float
     ----------
     Newcombe (1998), method 10; Zou and Donner (2008).
     """
-    defined = [np.flatnonzero(~np.isnan(family.values)) for family in families]
-    if min(len(groups) for groups in defined) < 2:
-        return 0.0, float(len(families))
-    pairs = [len(groups) * (len(groups) - 1) // 2 for groups in defined]
-    n_contrasts = 2 ** (len(families) - 1) * int(np.prod(pairs))
-    tail = (1.0 - confidence) / 2.0
-    lower, upper = [], []
-    for family, groups in zip(families, defined, strict=True):
-        lower.append(_contrasts(family, groups, error=tail / n_contrasts, side=-1.0))
-        upper.append(_contrasts(family, groups, error=tail, side=1.0))
-    low = _best_end(lower, side=-1.0)
-    high = _best_end(upper, side=1.0)
-    return max(0.0, low), min(float(len(families)), high)
+    return _low_end(families, confidence=confidence), _high_end(families, confidence=confidence)
 
 
 def largest_gap_interval(*families: RateFamily, confidence: float = 0.95) -> tuple[float, float]:
@@ -72,9 +62,38 @@ def largest_gap_interval(*families: RateFamily, confidence: float = 0.95) -> tup
     As :func:`gap_interval`; the error of the lower end is divided among the families.
     """
     tails = 1.0 - (1.0 - confidence) / len(families)
-    lows = [gap_interval(family, confidence=tails)[0] for family in families]
-    highs = [gap_interval(family, confidence=confidence)[1] for family in families]
+    lows = [_low_end([family], confidence=tails) for family in families]
+    highs = [_high_end([family], confidence=confidence) for family in families]
     return max(lows), max(highs)
+
+
+def _low_end(families: Sequence[RateFamily], *, confidence: float) -> float:
+    tail, defined = (1.0 - confidence) / 2.0, [_defined(family) for family in families]
+    pairs = [len(groups) * (len(groups) - 1) // 2 for groups in defined]
+    n_contrasts = 2 ** (len(families) - 1) * int(np.prod(pairs))
+    if not n_contrasts:
+        return 0.0
+    contrasts = [
+        _contrasts(family, groups, error=tail / n_contrasts, side=-1.0)
+        for family, groups in zip(families, defined, strict=True)
+    ]
+    return max(0.0, _best_end(contrasts, side=-1.0))
+
+
+def _high_end(families: Sequence[RateFamily], *, confidence: float) -> float:
+    tail, defined = (1.0 - confidence) / 2.0, [_defined(family) for family in families]
+    largest = float(len(families))
+    if min(len(groups) for groups in defined) < 2:
+        return largest
+    contrasts = [
+        _contrasts(family, groups, error=tail, side=1.0)
+        for family, groups in zip(families, defined, strict=True)
+    ]
+    return min(largest, _best_end(contrasts, side=1.0))
+
+
+def _defined(family: RateFamily) -> NDArray[np.intp]:
+    return np.flatnonzero(~np.isnan(family.values))
 
 
 def _contrasts(

@@ -1,6 +1,7 @@
 """Confidence intervals for rates: exact for decisions, finite-sample for scores."""
 
 from collections.abc import Callable, Sequence
+from functools import cache
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -9,6 +10,7 @@ from scipy.stats import t as student
 
 from fairsmooth._types import Floats
 from fairsmooth.core.deviations import bernstein_radius
+from fairsmooth.metrics.samples import Samples
 
 Bounds = Callable[[float], tuple[Floats, Floats]]
 
@@ -52,7 +54,7 @@ def bounded_mean_interval(values: ArrayLike, *, error: float = 0.025) -> tuple[f
 
 
 def bounded_mean_intervals(
-    samples: Sequence[ArrayLike], *, error: float = 0.025
+    samples: Samples | Sequence[ArrayLike], *, error: float = 0.025
 ) -> tuple[Floats, Floats]:
     r"""Return intervals for the means of samples, each of independent values in [0, 1].
 
@@ -101,45 +103,43 @@ def u_statistic_interval(
 
 
 def paired_mean_intervals(
-    samples: Sequence[ArrayLike], *, error: float = 0.025
+    samples: Samples | Sequence[ArrayLike], *, error: float = 0.025
 ) -> tuple[Floats, Floats]:
     """Return Student's intervals for the means of samples of unbounded differences.
 
     Approximate: they assume enough rows for a mean to be nearly normal. With
     fewer than two rows it is the whole line.
     """
-    values = [np.asarray(sample, dtype=np.float64) for sample in samples]
-    low, high = np.full(len(values), -np.inf), np.full(len(values), np.inf)
-    many = [place for place, sample in enumerate(values) if len(sample) > 1]
-    if many:
-        counts = np.array([len(values[place]) for place in many])
-        means = np.array([values[place].mean() for place in many])
-        spreads = np.array([values[place].std(ddof=1) for place in many])
-        width = student.ppf(1.0 - error, counts - 1) * spreads / np.sqrt(counts)
-        low[many], high[many] = means - width, means + width
+    found = Samples.of(samples)
+    low, high = np.full(len(found.counts), -np.inf), np.full(len(found.counts), np.inf)
+    many = found.counts > 1
+    counts, means = found.counts[many], found.means[many]
+    spreads = np.sqrt(found.squares[many] / (counts - 1))
+    width = student.ppf(1.0 - error, counts - 1) * spreads / np.sqrt(counts)
+    low[many], high[many] = means - width, means + width
     return low, high
 
 
 def binomial_bounds(successes: ArrayLike, trials: ArrayLike) -> Bounds:
-    """Return the exact interval of every group as a function of the error of one end."""
-    return lambda error: binomial_interval(successes, trials, error=error)
+    """Return the exact interval of every group as a function of the error of one end.
+
+    What was asked before is not computed again; nobody shall change it.
+    """
+    return cache(lambda error: binomial_interval(successes, trials, error=error))
 
 
-def bounded_mean_bounds(samples: Sequence[ArrayLike]) -> Bounds:
+def bounded_mean_bounds(samples: Samples | Sequence[ArrayLike]) -> Bounds:
     """Return the interval of every sample's mean as a function of the error of one end.
 
-    The samples are looked at once, however many errors are asked for.
+    The samples are looked at once, however many errors are asked for, and as above.
     """
-    values = [np.asarray(sample, dtype=np.float64) for sample in samples]
-    counts = np.array([len(sample) for sample in values])
+    found = Samples.of(samples)
+    counts = found.counts
     used = np.flatnonzero(counts)
-    n = counts[used]
+    n, means, squares = counts[used], found.means[used], found.squares[used]
     many = n > 1
-    means = np.array([values[place].mean() for place in used])
-    squares = np.array(
-        [((values[place] - mean) ** 2).sum() for place, mean in zip(used, means, strict=True)]
-    )
 
+    @cache
     def at(error: float) -> tuple[Floats, Floats]:
         low, high = np.zeros(len(counts)), np.ones(len(counts))
         few_low, few_high = _chernoff_ends(means, np.log(2.0 / error) / n)
@@ -161,16 +161,13 @@ def _chernoff_ends(means: Floats, slack: Floats) -> tuple[Floats, Floats]:
 def _chernoff_low(mean: Floats, slack: Floats) -> Floats:
     """Return the least p with KL(mean, p) <= slack, from below."""
     low, high = np.zeros(mean.shape), mean
+    rest = np.maximum(1.0 - mean, 0.0)
     # No mean at all, or nothing but ones, divides 0 by 0, and what is no number is not outside.
     with np.errstate(divide="ignore", invalid="ignore"):
         for _ in range(_BISECTIONS):
             middle = 0.5 * (low + high)
-            outside = _divergence(mean, middle) > slack
+            # By xlogy and not by NumPy's logarithm, whose last digit depends on the processor.
+            divergence = xlogy(mean, mean / middle) + xlogy(rest, rest / (1.0 - middle))
+            outside = divergence > slack
             low, high = np.where(outside, middle, low), np.where(outside, high, middle)
     return low
-
-
-def _divergence(mean: Floats, p: Floats) -> Floats:
-    # By xlogy and not by NumPy's logarithm, whose last digit depends on the processor.
-    rest = np.maximum(1.0 - mean, 0.0)
-    return np.asarray(xlogy(mean, mean / p) + xlogy(rest, rest / (1.0 - p)))

@@ -122,7 +122,9 @@ class _Table:
 
     @classmethod
     def of(cls, entries: Floats) -> "_Table":
-        at_steps = entries.searchsorted(np.arange(_STEPS + 1) / _STEPS, side="right")
+        # How many are at most each step's edge: an entry is reached from the next edge on.
+        edges = np.ceil(entries * _STEPS).astype(np.intp)
+        at_steps = np.cumsum(np.bincount(edges, minlength=_STEPS + 1))
         return cls(entries, at_steps[:-1], at_steps[1:] > at_steps[:-1])
 
     def reached(self, drawn: Floats) -> NDArray[np.intp]:

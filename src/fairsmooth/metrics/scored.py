@@ -14,8 +14,10 @@ from fairsmooth.core.certificate import Certificate
 from fairsmooth.data.groups import Groups, encode_groups, match_groups
 from fairsmooth.exceptions import InputError
 from fairsmooth.metrics.group import positive_label
+from fairsmooth.metrics.intervals import Bounds, binomial_bounds, bounded_mean_bounds
 from fairsmooth.metrics.own import Bools, Distances, own_rows
-from fairsmooth.metrics.rates import rate_samples
+from fairsmooth.metrics.rates import RATES, rate_samples
+from fairsmooth.metrics.samples import Samples, order_by
 
 # Before the name of a rate of scores, taken as probabilities of a positive decision.
 EXPECTED = "expected_"
@@ -82,28 +84,51 @@ class ScoredRows:
         return self.scores
 
     @cached_property
-    def samples(self) -> dict[str, dict[str, list[Floats]]]:
-        """What every rate is the mean of: of decisions (""), and of scores ("expected_")."""
+    def samples(self) -> dict[str, dict[str, Samples]]:
+        """What every rate is the mean of: of decisions (""), and of scores ("expected_").
+
+        Of each a sample per group, then all rows.
+        """
         return {kind: self._samples(each) for kind, each in self.by_kind().items()}
+
+    @cached_property
+    def bounds(self) -> dict[str, dict[str, Bounds]]:
+        """The interval of every such mean as a function of its error; of decisions it is exact."""
+        return {
+            kind: {
+                name: bounded_mean_bounds(each) if kind else binomial_bounds(each.sums, each.counts)
+                for name, each in samples.items()
+            }
+            for kind, samples in self.samples.items()
+        }
+
+    @cached_property
+    def order(self) -> NDArray[np.intp]:
+        """The numbers of all rows, group by group."""
+        return order_by(self.groups.codes, len(self.groups.labels))
 
     @cached_property
     def members(self) -> list[NDArray[np.intp]]:
         """The numbers of each group's rows: looking for them group by group reads all rows."""
-        return self.groups.rows()
+        return np.split(self.order, np.cumsum(self.groups.counts)[:-1])
 
-    def by_group(self, values: NDArray[Any], rows: Bools | None = None) -> list[NDArray[Any]]:
-        """Return values of all rows, or of some: one sample per group, then all of them."""
-        if rows is None:
-            return [*(values[mine] for mine in self.members), values]
-        return [*(values[mine[rows[mine]]] for mine in self.members), values[rows]]
+    def within_groups(self, values: NDArray[Any]) -> Samples:
+        """Return values of all rows: one sample per group."""
+        return Samples(values[self.order].astype(np.float64, copy=False), self.groups.counts)
 
-    def _samples(self, scores: Bools | Floats) -> dict[str, list[Floats]]:
-        labels = [None] * (len(self.members) + 1) if self.y is None else self.by_group(self.y)
-        found = [
-            rate_samples(part, y, Groups((None,), np.zeros(len(part), dtype=np.intp)))
-            for part, y in zip(self.by_group(scores), labels, strict=True)
-        ]
-        return {name: [each[name][-1] for each in found] for name in found[0]}
+    def _samples(self, scores: Bools | Floats) -> dict[str, Samples]:
+        y, everybody = self.y, self.groups.counts
+        counts = dict.fromkeys(RATES, everybody)
+        if y is not None:
+            positive = np.bincount(self.groups.codes[y == 1], minlength=len(everybody))
+            counts |= {RATES[1]: positive, RATES[2]: everybody - positive}
+        alone = Groups((), self.groups.codes)
+        whole = rate_samples(scores, y, alone)
+        parts = rate_samples(scores[self.order], None if y is None else y[self.order], alone)
+        return {
+            name: Samples(parts[name][0], counts[name]).followed_by(each)
+            for name, (each,) in whole.items()
+        }
 
     def by_kind(self) -> dict[str, Bools | Floats]:
         """Return decisions (""), and the scores ("expected_") where there are any."""

@@ -5,10 +5,12 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import ArrayLike
 
+from fairsmooth._types import Floats
 from fairsmooth.exceptions import InputError
-from fairsmooth.metrics.auditing.rate_records import mean_records
+from fairsmooth.metrics.auditing.rate_records import share_records
 from fairsmooth.metrics.rates import group_rates_of
 from fairsmooth.metrics.record import Record
+from fairsmooth.metrics.samples import Samples
 from fairsmooth.metrics.scored import EXPECTED, ScoredRows
 
 NORMS = {"l1": 1.0, "l2": 2.0, "linf": np.inf}
@@ -34,12 +36,18 @@ def sample_norm(differences: ArrayLike, p: float) -> float:
     >>> [sample_norm([3.0, -4.0], p) for p in (1, 2, float("inf"))]
     [3.5, 3.5355..., 4.0]
     """
+    return float(sample_norms(Samples.of([differences]), p)[0])
+
+
+def sample_norms(differences: Samples, p: float) -> Floats:
+    """Return :func:`sample_norm` of several samples."""
     if not p >= 1:
         raise InputError(f"Expected p >= 1, got p={p!r}.")
-    sizes = np.abs(np.asarray(differences, dtype=np.float64))
-    if not len(sizes):
-        return float("nan")
-    return float(sizes.max() if np.isinf(p) else (sizes**p).mean() ** (1.0 / p))
+    sizes = Samples(np.abs(differences.values), differences.counts)
+    if np.isinf(p):
+        return np.where(sizes.counts > 0, sizes.largest, np.nan)
+    powers = Samples(sizes.values**p, sizes.counts)
+    return powers.means ** (1.0 / p)
 
 
 def epsilon_records(scored: ScoredRows) -> Iterator[Record]:
@@ -52,22 +60,18 @@ def epsilon_records(scored: ScoredRows) -> Iterator[Record]:
     certificate, everybody = scored.certificate, scored.distances
     if certificate is None or everybody is None:
         return
-    for code, group in enumerate(scored.groups.labels):
-        members = scored.members[code]
-        differences = scored.probabilities[members] - scored.own[members]
-        own = {name: sample_norm(differences, p) for name, p in NORMS.items()}
+    differences = scored.within_groups(scored.probabilities - scored.own)
+    own = {f"epsilon_{name}": sample_norms(differences, p).tolist() for name, p in NORMS.items()}
+    counts, bounds = differences.counts.tolist(), scored.epsilons.tolist()
+    for code, (group, bound) in enumerate(zip(scored.groups.labels, bounds, strict=True)):
         all_rows = everybody[code]
-        parts = ("", own, len(differences)), ("_all_rows", all_rows.norms(), all_rows.n_rows)
-        for suffix, norms, count in parts:
-            for name, value in norms.items():
-                yield Record(
-                    f"epsilon_{name}{suffix}",
-                    group,
-                    value,
-                    count=count,
-                    bound=certificate.epsilon_by_group[group],
-                    note="" if count else "undefined: no rows",
-                )
+        parts = [(metric, values[code], counts[code]) for metric, values in own.items()]
+        parts += [
+            (f"epsilon_{n}_all_rows", v, all_rows.n_rows) for n, v in all_rows.norms().items()
+        ]
+        for metric, value, count in parts:
+            note = "" if count else "undefined: no rows"
+            yield Record(metric, group, value, None, None, count, bound, note)
 
 
 def rate_distance_records(scored: ScoredRows) -> Iterator[Record]:
@@ -82,28 +86,19 @@ def rate_distance_records(scored: ScoredRows) -> Iterator[Record]:
     own = group_rates_of(scored.own, scored.y, scored.groups)
     overall = group_rates_of(scored.probabilities, scored.y, scored.groups)
     for name, samples in scored.samples[EXPECTED].items():
-        values = overall[name]
-        n_rows = [len(sample) for sample in samples]
-        distances = np.abs(values - own[name])
-        for code, group in enumerate(scored.groups.labels):
-            yield Record(
-                f"distance_from_own_{name}",
-                group,
-                float(distances[code]),
-                count=int(n_rows[code]),
-                bound=float(scored.epsilons[code]),
-                note="" if n_rows[code] else "undefined: no rows",
-            )
+        distances = np.abs(overall[name] - own[name])[:-1]
+        columns = (each.tolist() for each in (distances, samples.counts[:-1], scored.epsilons))
+        for group, distance, count, bound in zip(scored.groups.labels, *columns, strict=True):
+            note = "" if count else "undefined: no rows"
+            metric = f"distance_from_own_{name}"
+            yield Record(metric, group, distance, None, None, count, bound, note)
 
 
 def agreement_records(scored: ScoredRows, *, confidence: float) -> Iterator[Record]:
     """Yield the share of rows that are proved to be decided as the group's own classifier does."""
     if scored.agreed is None:
         return
-    yield from mean_records(
-        "certified_agreement",
-        scored.groups.labels,
-        scored.by_group(scored.agreed)[:-1],
-        error=(1.0 - confidence) / 2.0,
-        exact=True,
+    agreed, tail = scored.within_groups(scored.agreed), (1.0 - confidence) / 2.0
+    yield from share_records(
+        "certified_agreement", scored.groups.labels, agreed.sums, agreed.counts, error=tail
     )

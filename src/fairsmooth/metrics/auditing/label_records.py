@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from fairsmooth.metrics.auditing.rate_records import mean_records
+from fairsmooth.metrics.auditing.rate_records import share_records
+from fairsmooth.metrics.rates import RATES
 from fairsmooth.metrics.record import Record
 from fairsmooth.metrics.scored import ScoredRows
 
@@ -21,16 +22,12 @@ def label_records(scored: ScoredRows, *, confidence: float) -> Iterator[Record]:
     """
     if scored.y is None:
         return
-    positive = (scored.y == 1).astype(np.float64)
-    missed = 1.0 - scored.decisions
+    selected, positive = (scored.samples[""][name] for name in RATES[:2])
     parts = {
-        "base_rate": (positive, None),
-        "false_negative_rate": (missed, scored.y == 1),
-        "precision": (positive, scored.decisions),
+        "base_rate": (positive.counts, selected.counts),
+        "false_negative_rate": (positive.counts - positive.sums, positive.counts),
+        "precision": (positive.sums, selected.sums.astype(np.intp)),
     }
-    tail = (1.0 - confidence) / 2.0
-    for metric, (values, rows) in parts.items():
-        samples = scored.by_group(values, rows)
-        yield from mean_records(
-            metric, (*scored.groups.labels, None), samples, error=tail, exact=True
-        )
+    groups, tail = (*scored.groups.labels, None), (1.0 - confidence) / 2.0
+    for metric, (hits, counts) in parts.items():
+        yield from share_records(metric, groups, hits, counts, error=tail)

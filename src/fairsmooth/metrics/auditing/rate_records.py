@@ -1,19 +1,17 @@
 """Records of the rates of every group and of the gaps between groups."""
 
+import math
 from collections.abc import Hashable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fairsmooth._types import Floats
 from fairsmooth.metrics.gap_intervals import RateFamily, gap_interval, largest_gap_interval
-from fairsmooth.metrics.intervals import (
-    binomial_bounds,
-    binomial_interval,
-    bounded_mean_bounds,
-    bounded_mean_intervals,
-)
+from fairsmooth.metrics.intervals import binomial_interval
 from fairsmooth.metrics.noise_floor import NoiseFloor, noise_floor
-from fairsmooth.metrics.rates import Rates, gaps_of, group_rates_of
+from fairsmooth.metrics.rates import gaps_of, group_rates_of
 from fairsmooth.metrics.record import Record
 from fairsmooth.metrics.scored import EXPECTED, ScoredRows
 
@@ -38,11 +36,14 @@ def rate_records(scored: ScoredRows, *, confidence: float) -> Iterator[Record]:
     groups = (*scored.groups.labels, None)
     for prefix, by_rate in scored.samples.items():
         for name, samples in by_rate.items():
-            yield from mean_records(prefix + name, groups, samples, error=tail, exact=not prefix)
+            ends = scored.bounds[prefix][name](tail)
+            yield from mean_records(prefix + name, groups, samples.sums, samples.counts, ends)
     if scored.y is None:
         return
-    right = [1.0 - wrong for wrong in scored.samples[""]["error_rate"]]
-    yield from mean_records("accuracy", groups, right, error=tail, exact=True)
+    wrong = scored.samples[""]["error_rate"]
+    yield from share_records(
+        "accuracy", groups, wrong.counts - wrong.sums, wrong.counts, error=tail
+    )
 
 
 def gap_records(scored: ScoredRows, *, confidence: float, random_state: int) -> Iterator[Record]:
@@ -50,7 +51,10 @@ def gap_records(scored: ScoredRows, *, confidence: float, random_state: int) -> 
     floors = noise_floor(scored.decisions, scored.y, scored.groups, random_state=random_state)
     for prefix, scores in scored.by_kind().items():
         rates = group_rates_of(scores, scored.y, scored.groups)
-        families = _families(rates, scored.samples[prefix], exact=not prefix)
+        families = {
+            name: RateFamily(rates[name][:-1], bounds)
+            for name, bounds in scored.bounds[prefix].items()
+        }
         ends = gap_ends(families, confidence=confidence)
         for name, value in gaps_of(rates).items():
             gap, (low, high) = float(value), ends[name]
@@ -71,37 +75,29 @@ def gap_records(scored: ScoredRows, *, confidence: float, random_state: int) -> 
 def mean_records(
     metric: str,
     groups: Sequence[Hashable | None],
-    samples: list[Floats],
+    sums: NDArray[Any],
+    counts: NDArray[np.intp],
+    ends: Sequence[Floats],
+) -> Iterator[Record]:
+    """Yield every group's mean of so many numbers in [0, 1], with the ends of its interval."""
+    nothing = _UNDEFINED.get(metric.removeprefix(EXPECTED), "undefined: no rows")
+    columns = (column.tolist() for column in (sums, counts, *ends))
+    for group, total, count, low, high in zip(groups, *columns, strict=True):
+        value, note = (total / count, "") if count else (math.nan, nothing)
+        yield Record(metric, group, value, low, high, count, None, note)
+
+
+def share_records(
+    metric: str,
+    groups: Sequence[Hashable | None],
+    hits: NDArray[Any],
+    counts: NDArray[np.intp],
     *,
     error: float,
-    exact: bool,
 ) -> Iterator[Record]:
-    """Yield the mean of every group's sample in [0, 1] with its interval.
-
-    Exact where all values are 0 or 1. All intervals are computed at once.
-    """
-    counts = [len(sample) for sample in samples]
-    sums = [float(sample.sum()) for sample in samples]
-    if exact:
-        ends = binomial_interval(sums, counts, error=error)
-    else:
-        ends = bounded_mean_intervals(samples, error=error)
-    lows, highs = (end.tolist() for end in ends)
-    nothing = _UNDEFINED.get(metric.removeprefix(EXPECTED), "undefined: no rows")
-    for group, total, count, low, high in zip(groups, sums, counts, lows, highs, strict=True):
-        value, note = (total / count, "") if count else (float("nan"), nothing)
-        yield Record(metric, group, value, low, high, count, note=note)
-
-
-def _families(
-    rates: Rates, samples_by_rate: dict[str, list[Floats]], *, exact: bool
-) -> dict[str, RateFamily]:
-    families = {}
-    for name, (*samples, _) in samples_by_rate.items():
-        hits, counts = [sample.sum() for sample in samples], [len(sample) for sample in samples]
-        bounds = binomial_bounds(hits, counts) if exact else bounded_mean_bounds(samples)
-        families[name] = RateFamily(rates[name][:-1], bounds)
-    return families
+    """Yield every group's share of hits, with its exact interval."""
+    ends = binomial_interval(hits, counts, error=error)
+    yield from mean_records(metric, groups, hits, counts, ends)
 
 
 def gap_ends(

@@ -1,5 +1,6 @@
 """The impact ratio: selection rates over the highest, with intervals for every sample size."""
 
+import math
 from collections.abc import Iterator
 
 import numpy as np
@@ -37,21 +38,20 @@ def ratio_records(scored: ScoredRows, *, confidence: float) -> Iterator[Record]:
     Each interval holds with the audit's confidence for every sample size. Groups without rows
     take no part; a note says so.
     """
-    samples = scored.samples[""]["selection_rate"][:-1]
-    rows = np.array([len(sample) for sample in samples])
-    hits = np.array([int(sample.sum()) for sample in samples])
-    known = np.flatnonzero(rows > 0)
-    rates = np.divide(hits, rows, out=np.full(len(rows), np.nan), where=rows > 0)
+    selected = scored.samples[""]["selection_rate"]
+    rows, hits = selected.counts[:-1], selected.sums[:-1].astype(np.int64)
+    known = np.flatnonzero(rows)
+    rates = selected.means[:-1]
     highest = np.nanmax(rates)
     ratios = rates / highest if highest > 0 else np.where(rows > 0, 1.0, np.nan)
     error = 1.0 - confidence
     lows, highs = _each_group(hits, rows, error=error)
-    for code, group in enumerate(scored.groups.labels):
-        if not rows[code]:
-            yield Record(IMPACT_RATIO, group, np.nan, 0.0, 1.0, 0, note="undefined: no rows")
-            continue
-        low, high, value = float(lows[code]), float(highs[code]), float(ratios[code])
-        yield Record(IMPACT_RATIO, group, value, low, high, int(rows[code]))
+    columns = (column.tolist() for column in (ratios, lows, highs, rows))
+    for group, ratio, low, high, count in zip(scored.groups.labels, *columns, strict=True):
+        if count:
+            yield Record(IMPACT_RATIO, group, ratio, low, high, count)
+        else:
+            yield Record(IMPACT_RATIO, group, math.nan, 0.0, 1.0, 0, note="undefined: no rows")
     yield _least(hits[known], rows[known], ratios[known], len(rows) - len(known), error=error)
 
 
@@ -73,7 +73,7 @@ def _least(hits: Labels, rows: Labels, ratios: Floats, n_left_out: int, *, error
     if len(rows) < 2:
         note = "undefined: fewer than two groups have rows"
         return Record(IMPACT_RATIO, None, np.nan, 0.0, 1.0, n_rows, note=note)
-    counts = [(int(x), int(n)) for x, n in zip(hits, rows, strict=True)]
+    counts = list(zip(hits.tolist(), rows.tolist(), strict=True))
     low = contrasts.bound(counts, contrasts.Contrast(ratio=True), error=error / 2.0)
     below, above = binomial_interval(hits, rows, error=error / (4.0 * len(rows)))
     high = float(_quotients(above.min(keepdims=True), below.max(keepdims=True))[0])

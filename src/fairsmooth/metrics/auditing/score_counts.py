@@ -1,15 +1,16 @@
 """Counts of people by score, coarse where there are few, for looking at other thresholds."""
 
-from collections.abc import Hashable
+import math
+from bisect import bisect_left
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fairsmooth._types import Floats, Labels
+from fairsmooth._types import Floats
 from fairsmooth.metrics.scored import ScoredRows
 
-Rows = NDArray[np.intp]
 # Nobody is to be found among fewer people than this.
 FEWEST = 10
 N_STEPS = 100
@@ -80,40 +81,45 @@ def score_counts(scored: ScoredRows) -> ScoreCounts | None:
     grid = np.unique(np.append(np.linspace(low, high, N_STEPS + 1), scored.threshold))
     used = int(np.searchsorted(grid, scored.threshold))
     cells = []
-    for group, members in zip(scored.groups.labels, scored.members, strict=True):
-        for label, chosen in _by_label(members, scored.y).items():
-            cells.append(_cell(group, label, scores[chosen], grid, used))
-    return ScoreCounts(tuple(map(float, grid)), used, tuple(cells))
+    at_most = _at_most(scored, scores, grid)
+    for group, by_label in zip(scored.groups.labels, at_most, strict=True):
+        parts: list[tuple[int | None, NDArray[np.intp]]] = [(1, by_label[1]), (0, by_label[0])]
+        # Not parted by label where that would single out a few people.
+        if scored.y is None or by_label[:, -1].min() < FEWEST:
+            parts = [(None, by_label.sum(axis=0))]
+        cells += [_cell(group, label, part.tolist(), used) for label, part in parts]
+    return ScoreCounts(tuple(grid.tolist()), used, tuple(cells))
 
 
-def _by_label(members: Rows, y: Labels | None) -> dict[int | None, Rows]:
-    """Part a group by label, unless that would single out a few people."""
-    if y is not None:
-        mine = y[members]
-        parts: dict[int | None, Rows] = {label: members[mine == label] for label in (1, 0)}
-        if all(len(part) >= FEWEST for part in parts.values()):
-            return parts
-    return {None: members}
-
-
-def _cell(group: Hashable, label: int | None, scores: Floats, grid: Floats, used: int) -> ScoreCell:
-    if len(scores) < FEWEST:
-        return ScoreCell(group, label, 0, (), ())
+def _at_most(scored: ScoredRows, scores: Floats, grid: Floats) -> NDArray[np.intp]:
+    """Count, by group and label, who scores at most each threshold; the last are all."""
+    shape = len(scored.groups.labels), 2, len(grid) + 1
+    rising = np.argsort(scores)
     # A score is selected where it exceeds the threshold, so an edge belongs to what is below.
-    above = len(scores) - np.searchsorted(np.sort(scores), grid, side="right")
-    rows = len(scores)
-    edges: list[int] = []
-    parts: tuple[tuple[range, int | None, int], ...]
+    edges = np.searchsorted(scores[rising], grid, side="right")
+    steps = np.repeat(np.arange(shape[2]), np.diff(edges, prepend=0, append=len(scores)))
+    cells = 2 * scored.groups.codes + (0 if scored.y is None else scored.y)
+    counts = np.bincount(cells[rising] * shape[2] + steps, minlength=math.prod(shape))
+    return np.cumsum(counts.reshape(shape), axis=-1)
+
+
+def _cell(group: Hashable, label: int | None, at_most: list[int], used: int) -> ScoreCell:
+    *below, rows = at_most
+    if rows < FEWEST:
+        return ScoreCell(group, label, 0, (), ())
     # The classifier's own threshold is kept as an edge wherever it can be.
-    if FEWEST <= above[used] <= rows - FEWEST:
-        parts = ((range(used), rows, int(above[used])), (range(used, len(grid)), None, 0))
+    if FEWEST <= below[used] <= rows - FEWEST:
+        edges = [*_edges(below[:used], 0, below[used]), used]
+        edges += [*_edges(below, below[used], rows, after=used)]
     else:
-        parts = ((range(len(grid)), rows, 0),)
-    for positions, start, end in parts:
-        last = start
-        for position in positions:
-            count = int(above[position])
-            if last is None or (last - count >= FEWEST and count - end >= FEWEST):
-                edges.append(position)
-                last = count
-    return ScoreCell(group, label, rows, tuple(edges), tuple(int(above[e]) for e in edges))
+        edges = [*_edges(below, 0, rows)]
+    return ScoreCell(group, label, rows, tuple(edges), tuple(rows - below[e] for e in edges))
+
+
+def _edges(below: list[int], last: int, end: int, *, after: int = -1) -> Iterator[int]:
+    """Yield positions between which, and up to the end, ten people or more are counted."""
+    while (after := bisect_left(below, last + FEWEST, after + 1)) < len(below):
+        last = below[after]
+        if end - last < FEWEST:
+            return
+        yield after

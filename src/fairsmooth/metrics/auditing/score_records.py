@@ -1,28 +1,33 @@
 """Records of how well scores rank and how well they are calibrated, group by group."""
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import rankdata
 
 from fairsmooth._types import Floats, Labels
+from fairsmooth.data.groups import Groups
 from fairsmooth.metrics.auditing.rate_records import mean_records
 from fairsmooth.metrics.intervals import (
     binomial_interval,
     bounded_mean_intervals,
     u_statistic_interval,
 )
+from fairsmooth.metrics.rates import RATES
 from fairsmooth.metrics.record import Record
+from fairsmooth.metrics.samples import Samples, order_by, shares
 from fairsmooth.metrics.scored import ScoredRows
-
-Groups = tuple[Hashable | None, ...]
 
 N_BINS = 10
 # Before the names of bins: what they hold is for plots, too much for a line per group.
 BIN = "calibration_bin_"
+_BIN_NAMES = [
+    (f"{BIN}{number}_positive_share", f"{BIN}{number}_mean_score")
+    for number in range(1, N_BINS + 1)
+]
+_ERROR_NOTE = f"{N_BINS} bins of equal width; chance raises it where bins have few rows"
 
 
 def score_records(scored: ScoredRows, *, confidence: float) -> Iterator[Record]:
@@ -46,99 +51,126 @@ def score_records(scored: ScoredRows, *, confidence: float) -> Iterator[Record]:
         # Smooth scores are known to about 1e-9: rows that are equal shall tie, whatever other rows
         # they were scored with and on whatever machine.
         ranking = np.round(ranking, 12)
-    tail = (1.0 - confidence) / 2.0
-    groups, y = (*scored.groups.labels, None), scored.by_group(scored.y)
-    aucs = _aucs(groups, scored.by_group(ranking), y, error=tail)
+    groups, tail = (*scored.groups.labels, None), (1.0 - confidence) / 2.0
+    aucs = _aucs(groups, ranking, scored, error=tail)
     if scored.scores is None:
         yield from aucs
         return
-    rest = _calibrations(groups, scored.by_group(scored.scores), y, error=tail)
-    for auc, calibration in zip(aucs, rest, strict=True):
+    rest = _calibrations(groups, scored, error=tail)
+    bins = _Bins.of(scored).records(groups, error=tail)
+    for auc, calibration, by_bin in zip(aucs, rest, bins, strict=True):
         yield auc
         yield from calibration
+        yield from by_bin
 
 
-def area_under_curve(scores: Floats, y: Labels) -> float:
-    """Return the share of pairs of a positive and a negative row that scores rank right.
+def areas_under_curve(scores: Floats, y: Labels, groups: Groups) -> Floats:
+    """Return, of each group, the share of pairs of a positive and a negative row ranked right.
+
+    NaN where there are no pairs, or scores that are no numbers.
 
     Examples
     --------
-    >>> area_under_curve(np.array([0.1, 0.4, 0.35, 0.8]), np.array([0, 0, 1, 1]))
-    0.75
+    >>> groups = Groups(("a", "b"), np.array([0, 0, 0, 0, 1]))
+    >>> scores = np.array([0.1, 0.4, 0.35, 0.8, 0.5])
+    >>> areas_under_curve(scores, np.array([0, 0, 1, 1, 1]), groups).tolist()
+    [0.75, nan]
     """
-    n_positive = int((y == 1).sum())
-    n_pairs = n_positive * (len(y) - n_positive)
-    if not n_pairs:
-        return float("nan")
-    ranks = rankdata(scores)[y == 1].sum()
-    return float((ranks - n_positive * (n_positive + 1) / 2.0) / n_pairs)
+    counts = groups.counts
+    rising = np.argsort(scores)
+    order = rising[order_by(groups.codes[rising], len(counts))]
+    scores, codes, positive = scores[order], groups.codes[order], y[order] == 1
+    # Rows of a group with equal scores share the mean of their places.
+    differ = (scores[1:] != scores[:-1]) | (codes[1:] != codes[:-1])
+    starts = np.flatnonzero(np.append(True, differ))
+    lengths = np.diff(starts, append=len(scores))
+    places = np.repeat(starts + (lengths + 1) / 2.0, lengths)
+    places -= np.repeat(np.cumsum(counts) - counts, counts)
+    ranks = np.bincount(codes, np.where(positive, places, 0.0), minlength=len(counts))
+    ranks[codes[np.isnan(scores)]] = np.nan
+    n_positive = np.bincount(codes[positive], minlength=len(counts))
+    n_pairs = n_positive * (counts - n_positive)
+    return shares(ranks - n_positive * (n_positive + 1) / 2.0, n_pairs)
 
 
 def _aucs(
-    groups: Groups, scores: list[Floats], y: list[Labels], *, error: float
+    groups: Sequence[Hashable | None], ranking: Floats, scored: ScoredRows, *, error: float
 ) -> Iterator[Record]:
-    values = np.array([area_under_curve(*each) for each in zip(scores, y, strict=True)])
-    fewest = np.array([min((each == 1).sum(), (each == 0).sum()) for each in y])
+    y = scored.truth
+    everybody = Groups((None,), np.zeros(len(y), dtype=np.intp))
+    parts = [areas_under_curve(ranking, y, each) for each in (scored.groups, everybody)]
+    values = np.concatenate(parts)
+    counts, positive = (scored.samples[""][name].counts for name in RATES[:2])
+    fewest = np.minimum(positive, counts - positive)
     # Without pairs anything is possible; the note says why.
     low, high = np.zeros(len(values)), np.ones(len(values))
     known = np.flatnonzero(fewest)
     low[known], high[known] = u_statistic_interval(values[known], fewest[known], error=error)
-    for place, group in enumerate(groups):
-        note = "" if fewest[place] else "undefined: needs positive and negative rows"
-        numbers = float(values[place]), float(low[place]), float(high[place])
-        yield Record("auc", group, *numbers, len(y[place]), note=note)
+    columns = (column.tolist() for column in (values, low, high, counts, fewest))
+    for group, value, low_end, high_end, count, pairs in zip(groups, *columns, strict=True):
+        note = "" if pairs else "undefined: needs positive and negative rows"
+        yield Record("auc", group, value, low_end, high_end, count, None, note)
 
 
 def _calibrations(
-    groups: Groups, scores: list[Floats], y: list[Labels], *, error: float
-) -> Iterator[list[Record]]:
-    """Yield the records of every group; the intervals of all are computed at once."""
-    differences = [s - labels for s, labels in zip(scores, y, strict=True)]
+    groups: Sequence[Hashable | None], scored: ScoredRows, *, error: float
+) -> Iterator[tuple[Record, Record]]:
+    """Yield calibration and Brier score of every group; the intervals of all are found at once."""
+    off = scored.probabilities - scored.truth
+    differences = scored.within_groups(off).followed_by(off)
+    counts = differences.counts
     # Differences lie in [-1, 1]; the interval is for means in [0, 1].
-    low, high = bounded_mean_intervals([(d + 1.0) / 2.0 for d in differences], error=error)
-    squares = [d**2 for d in differences]
-    briers = mean_records("brier_score", groups, squares, error=error, exact=False)
-    by_bin = [_Bins.of(*each) for each in zip(scores, y, differences, strict=True)]
-    hits, counts = np.array([b.hits for b in by_bin]), np.array([b.counts for b in by_bin])
-    shares = binomial_interval(hits, counts, error=error)
-    for place, (group, brier) in enumerate(zip(groups, briers, strict=True)):
-        n_rows = len(y[place])
-        mean = float(differences[place].mean()) if n_rows else np.nan
-        ends = 2.0 * float(low[place]) - 1.0, 2.0 * float(high[place]) - 1.0
-        nothing = "" if n_rows else "undefined: no rows"
-        first = Record("calibration", group, mean, *ends, n_rows, note=nothing)
-        share_ends = shares[0][place].tolist(), shares[1][place].tolist()
-        yield [first, brier, *by_bin[place].records(group, *share_ends)]
+    halves = Samples((differences.values + 1.0) / 2.0, counts)
+    ends = [2.0 * end - 1.0 for end in bounded_mean_intervals(halves, error=error)]
+    squares = Samples(differences.values**2, counts)
+    brier_ends = bounded_mean_intervals(squares, error=error)
+    yield from zip(
+        mean_records("calibration", groups, differences.sums, counts, ends),
+        mean_records("brier_score", groups, squares.sums, counts, brier_ends),
+        strict=True,
+    )
 
 
 @dataclass(frozen=True)
 class _Bins:
-    """Scores of one group in bins: rows, positive ones, mean scores, and how far these are off."""
+    """Scores in bins, a row per group and one for all: rows, positive ones, and mean scores.
+
+    ``off`` is how far mean scores are from shares, on average over the rows of a group.
+    """
 
     counts: NDArray[np.intp]
     hits: NDArray[Any]
-    means: list[float]
-    off: float
+    means: Floats
+    off: Floats
 
     @classmethod
-    def of(cls, scores: Floats, y: Labels, differences: Floats) -> "_Bins":
-        bins = np.minimum((scores * N_BINS).astype(np.int64), N_BINS - 1)
-        counts = np.bincount(bins, minlength=N_BINS)
-        hits = np.bincount(bins, weights=y, minlength=N_BINS)
-        sums = np.bincount(bins, weights=differences, minlength=N_BINS)
-        off = float(np.abs(sums).sum() / len(y)) if len(y) else np.nan
-        parts = np.split(scores[np.argsort(bins, kind="stable")], np.cumsum(counts)[:-1])
-        means = [float(part.mean()) if len(part) else np.nan for part in parts]
-        return cls(counts, hits, means, off)
+    def of(cls, scored: ScoredRows) -> "_Bins":
+        scores, y = scored.probabilities, scored.truth
+        shape = len(scored.groups.labels) + 1, N_BINS
+        bins = np.minimum((scores * N_BINS).astype(np.intp), N_BINS - 1)
+        cells = np.append(scored.groups.codes * N_BINS + bins, (shape[0] - 1) * N_BINS + bins)
+        size = shape[0] * N_BINS
+        counts = np.bincount(cells, minlength=size)
+        hits = np.bincount(cells, np.tile(y, 2), minlength=size)
+        sums = np.bincount(cells, np.tile(scores - y, 2), minlength=size).reshape(shape)
+        means = Samples(np.tile(scores, 2)[order_by(cells, size)], counts).means
+        counts = counts.reshape(shape)
+        off = shares(np.abs(sums).sum(axis=1), counts.sum(axis=1))
+        return cls(counts, hits.reshape(shape), means.reshape(shape), off)
 
-    def records(self, group: Any, low: list[float], high: list[float]) -> Iterator[Record]:
+    def records(self, groups: Sequence[Hashable | None], *, error: float) -> Iterator[list[Record]]:
         """Yield the expected calibration error, and share and mean of every bin with rows."""
-        n_rows = int(self.counts.sum())
-        note = f"{N_BINS} bins of equal width; chance raises it where bins have few rows"
-        note = note if n_rows else "undefined: no rows"
-        yield Record("expected_calibration_error", group, self.off, count=n_rows, note=note)
-        for number in np.flatnonzero(self.counts).tolist():
-            name, count = f"{BIN}{number + 1}", int(self.counts[number])
-            share, ends = float(self.hits[number]) / count, (low[number], high[number])
-            yield Record(f"{name}_positive_share", group, share, *ends, count)
-            yield Record(f"{name}_mean_score", group, self.means[number], count=count)
+        ends = binomial_interval(self.hits, self.counts, error=error)
+        each = (self.counts, self.hits, *ends, self.means)
+        columns = (column.tolist() for column in (self.off, *each))
+        for group, off, *by_bin in zip(groups, *columns, strict=True):
+            n_rows = sum(by_bin[0])
+            note = _ERROR_NOTE if n_rows else "undefined: no rows"
+            found = [Record("expected_calibration_error", group, off, count=n_rows, note=note)]
+            for (share, score), count, hits, low, high, mean in zip(
+                _BIN_NAMES, *by_bin, strict=True
+            ):
+                if count:
+                    found.append(Record(share, group, hits / count, low, high, count))
+                    found.append(Record(score, group, mean, None, None, count))
+            yield found

@@ -83,26 +83,33 @@ def _rates(certificate: Certificate, group: Hashable) -> Statement:
 def _decisions(scored: ScoredRows) -> Iterator[Statement]:
     if scored.agreed is None:
         return
-    for group, members in zip(scored.groups.labels, scored.members, strict=True):
-        proved = scored.agreed[members]
-        if not len(proved):
+    agreed = scored.within_groups(scored.agreed)
+    columns = agreed.counts.tolist(), agreed.sums.astype(int).tolist()
+    for group, count, proved in zip(scored.groups.labels, *columns, strict=True):
+        if not count:
             continue
+        share = proved / count
         text = (
-            f"Of the {len(proved)} rows of group {group_text(group)}, {int(proved.sum())} "
-            f"({_down(100 * proved.mean(), 2)} %) are proved to be decided, at the threshold "
+            f"Of the {count} rows of group {group_text(group)}, {proved} "
+            f"({_down(100 * share, 2)} %) are proved to be decided, at the threshold "
             f"{scored.threshold:g}, as its own classifier decides them; of the other "
-            f"{int((~proved).sum())} nothing is proved."
+            f"{count - proved} nothing is proved."
         )
-        yield Statement("decisions", (group,), float(proved.mean()), True, text)
+        yield Statement("decisions", (group,), share, True, text)
 
 
 def _disparities(certificate: Certificate) -> Iterator[Statement]:
     bounds = certificate.epsilon_by_group
-    pairs = sorted(combinations(certificate.groups, 2), key=lambda p: -bounds[p[0]] - bounds[p[1]])
-    for first, second in pairs if len(pairs) <= _MOST_PAIRS else pairs[:1]:
+    groups = certificate.groups
+    many = math.comb(len(groups), 2) > _MOST_PAIRS
+    if many:
+        largest = sorted(groups, key=bounds.__getitem__, reverse=True)[:2]
+        groups = tuple(group for group in groups if group in largest)
+    pairs = sorted(combinations(groups, 2), key=lambda p: -bounds[p[0]] - bounds[p[1]])
+    for first, second in pairs:
         # One rounding up, since each bound is already rounded outward.
         bound = float(np.nextafter(bounds[first] + bounds[second], np.inf))
-        which = "" if len(pairs) <= _MOST_PAIRS else ", the pair with the largest bound,"
+        which = ", the pair with the largest bound," if many else ""
         text = (
             "Under any shift, the difference of an expected rate between groups "
             f"{group_text(first)} and {group_text(second)}{which} exceeds the difference between "

@@ -7,9 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairsmooth._types import Floats
+from fairsmooth.metrics.auditing.rate_records import mean_records
 from fairsmooth.metrics.intervals import bounded_mean_intervals, paired_mean_intervals
 from fairsmooth.metrics.own import free_scores
 from fairsmooth.metrics.record import Record
+from fairsmooth.metrics.samples import Samples
 from fairsmooth.metrics.scored import ScoredRows
 
 LOSS, ACCURACY = "tying_cost_log_loss", "tying_cost_accuracy"
@@ -35,48 +37,39 @@ def tying_records(clf: Any, X: Any, scored: ScoredRows, *, confidence: float) ->
     tail = (1.0 - confidence) / 2.0
     known = getattr(clf, "free_group_parameters_", None) is not None
     untied = getattr(clf, "alpha", None) == 0 and getattr(clf, "parity_solver", "") != "decisions"
-    groups, members = scored.groups.labels, scored.members
+    groups = scored.groups.labels
     if not (known and hasattr(clf, "predict_proba_free")):
         why = (0.0, "exactly 0: the groups were not tied")
         if not untied:
             why = (np.nan, "unknown: no free classifier was trained")
-        for group, rows in zip(groups, members, strict=True):
-            yield from _nothing(group, len(rows), *why)
+        for group, count in zip(groups, scored.groups.counts.tolist(), strict=True):
+            yield from _nothing(group, count, *why)
         return
     assert scored.threshold is not None  # a certified classifier has one
     calibrated = getattr(clf, "calibration_", None) is not None
+    free, own, y = free_scores(clf, X, scored.groups), scored.own_scores, scored.y
     # A free classifier goes through no map, so it decides at ½.
-    cuts = (scored.threshold, 0.5 if calibrated else scored.threshold)
-    free = free_scores(clf, X, scored.groups)
-    costs = [
-        _costs(scored.y[rows], scored.own_scores[rows], free[rows], cuts=cuts) for rows in members
-    ]
-    yield from _cost_records(groups, costs, error=tail)
-
-
-def _costs(
-    y: NDArray[np.int64], own: Floats, free: Floats, *, cuts: tuple[float, float]
-) -> tuple[Floats, Floats]:
-    """Return, row by row, the log-loss and the right decisions that were given up."""
-    given_up = _log_loss(own, y) - _log_loss(free, y)
-    return given_up, ((free > cuts[1]) == y).astype(float) - ((own > cuts[0]) == y)
+    free_right = (free > (0.5 if calibrated else scored.threshold)) == y
+    own_right = (own > scored.threshold) == y
+    losses = scored.within_groups(_log_loss(own, y) - _log_loss(free, y))
+    lost = scored.within_groups(free_right.astype(np.float64) - own_right)
+    yield from _cost_records(groups, losses, lost, error=tail)
 
 
 def _cost_records(
-    groups: tuple[Any, ...], costs: list[tuple[Floats, Floats]], *, error: float
+    groups: tuple[Any, ...], losses: Samples, lost: Samples, *, error: float
 ) -> Iterator[Record]:
     """Yield both means of every group; the intervals of all are computed at once."""
-    losses = paired_mean_intervals([given_up for given_up, _ in costs], error=error)
     # Differences lie in [-1, 1]; the interval is for means in [0, 1].
-    shares = bounded_mean_intervals([(lost + 1.0) / 2.0 for _, lost in costs], error=error)
-    ends = losses, tuple(2.0 * end - 1.0 for end in shares)
-    for place, (group, found) in enumerate(zip(groups, costs, strict=True)):
-        if not len(found[0]):
+    halves = Samples((lost.values + 1.0) / 2.0, lost.counts)
+    ends = [2.0 * end - 1.0 for end in bounded_mean_intervals(halves, error=error)]
+    parts = (LOSS, losses, paired_mean_intervals(losses, error=error)), (ACCURACY, lost, ends)
+    costs = [mean_records(name, groups, each.sums, each.counts, e) for name, each, e in parts]
+    for group, *found in zip(groups, *costs, strict=True):
+        if found[0].count:
+            yield from found
+        else:
             yield from _nothing(group, 0, np.nan, "undefined: no rows")
-            continue
-        for metric, values, (low, high) in zip((LOSS, ACCURACY), found, ends, strict=True):
-            numbers = float(values.mean()), float(low[place]), float(high[place])
-            yield Record(metric, group, *numbers, len(values))
 
 
 def _log_loss(scores: Floats, y: NDArray[np.int64]) -> Floats:
