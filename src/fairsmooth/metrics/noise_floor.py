@@ -16,7 +16,7 @@ from fairsmooth.metrics.rates import RATES, cell_sums, group_rates_of, named_gap
 N_DRAWS = 4000
 _MOST_LOOKED_UP = 1000
 # A power of two: a number's step is exact.
-_STEPS = 1024
+_STEPS = 4096
 
 
 @dataclass(frozen=True)

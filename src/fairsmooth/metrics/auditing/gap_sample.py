@@ -44,8 +44,8 @@ def gap_sample(scored: ScoredRows, *, random_state: int) -> GapSample | None:
         if len(members) < FEWEST:
             continue
         drawn = draw.permutation(members)[: share - 1]
-        chosen = np.unique(np.append(drawn, members[np.argmax(gaps[members])]))
-        rows += chosen.tolist()
+        chosen = sorted({*drawn.tolist(), int(members[gaps[members].argmax()])})
+        rows += chosen
         groups += [group] * len(chosen)
     rounded = np.round(scored.scores[rows], 4)
     return GapSample(tuple(groups), tuple(rounded.tolist()), tuple(gaps[rows].tolist()))

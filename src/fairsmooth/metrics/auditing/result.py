@@ -1,12 +1,12 @@
 """What an audit found: one flat record per metric and group, beside what is certified."""
 
+import math
 from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from fairsmooth import _lazy
@@ -96,17 +96,19 @@ class Audit:
         record per group. ``four_fifths`` says whether the measured impact ratio is at least
         0.8: "kept" or "broken". What is unknown is None.
         """
-        certificate = self.certificate
+        by_group: dict[Hashable | None, list[Record]] = {None: []}
+        for record in self.records:
+            if not record.metric.startswith(BIN):
+                by_group.setdefault(record.group, []).append(record)
+        overall = {record.metric: record for record in by_group[None]}
         bounds = ("epsilon", "epsilon_tight", "max_distance")
-        head = {name: plain(self._value(name)) for name in _SUMMARY}
-        head |= self._impact_ratio()
-        head |= {key: plain(getattr(certificate, key, None)) for key in bounds}
+        head = {name: plain(getattr(overall.get(name), "value", None)) for name in _SUMMARY}
+        if IMPACT_RATIO in overall:
+            head |= _with_ends(overall[IMPACT_RATIO])
+        head |= {key: plain(getattr(self.certificate, key, None)) for key in bounds}
         head["measured_gap"] = self._largest("epsilon_linf_all_rows")
         head["tying_cost"] = self._largest("tying_cost_log_loss")
         head["four_fifths"] = four_fifths(head["impact_ratio"])
-        by_group: dict[Hashable | None, list[Record]] = {}
-        for record in self.records:
-            by_group.setdefault(record.group, []).append(record)
         head["groups"] = [self._group_summary(group, by_group[group]) for group in self.groups]
         return head
 
@@ -132,19 +134,8 @@ class Audit:
 
         return in_html(self)
 
-    def _impact_ratio(self) -> dict[str, Any]:
-        record = self.find(IMPACT_RATIO)
-        if record is None:
-            return {}
-        ends = {f"{IMPACT_RATIO}_low": record.low, f"{IMPACT_RATIO}_high": record.high}
-        return {name: plain(v) for name, v in {IMPACT_RATIO: record.value, **ends}.items()}
-
-    def _value(self, metric: str, group: Hashable | None = None) -> float | None:
-        record = self.find(metric, group)
-        return None if record is None else record.value
-
     def _largest(self, metric: str) -> float | None:
-        values = [r.value for r in self.records if r.metric == metric and not np.isnan(r.value)]
+        values = [r.value for r in self.records if r.metric == metric and not math.isnan(r.value)]
         return max(values) if values else None
 
     def _group_summary(self, group: Hashable, records: list[Record]) -> dict[str, Any]:
@@ -154,10 +145,13 @@ class Audit:
             mine["epsilon"] = plain(float(self.certificate.epsilon_by_group[group]))
             mine["distance"] = plain(float(self.certificate.distances[group]))
         for record in records:
-            if record.metric.startswith(BIN):
-                continue
-            mine[record.metric] = plain(record.value)
-            if record.low is not None:
-                mine[f"{record.metric}_low"] = plain(record.low)
-                mine[f"{record.metric}_high"] = plain(record.high)
+            mine |= _with_ends(record)
         return mine
+
+
+def _with_ends(record: Record) -> dict[str, Any]:
+    found = {record.metric: plain(record.value)}
+    if record.low is not None:
+        found[f"{record.metric}_low"] = plain(record.low)
+        found[f"{record.metric}_high"] = plain(record.high)
+    return found
