@@ -40,7 +40,7 @@ def known_decay(t: Tensor, sigma: float, link: str) -> Tensor:
     noise = torch.exp(-0.5 * (sigma * t).square())
     if link == "logistic":
         x = math.pi * t
-        return noise * 2.0 * x * torch.exp(-x) / -torch.expm1(-2.0 * x)
+        return noise * (x / torch.sinh(x))
     return noise * torch.exp(-0.5 * t.square()) if link == "probit" else noise
 
 
