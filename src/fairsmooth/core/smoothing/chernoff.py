@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from fairsmooth.core.smoothing.inversion import LINK_RANGE, rest_bound
+from fairsmooth.core.smoothing.inversion import last_end, rest_bound
 
 # Largest theta·sigma·s: exponential moments are infinite from 1 on.
 _NEAR_DIVERGENCE = 0.9
@@ -24,7 +24,7 @@ class Bounds:
     reach : Tensor of shape (R,)
         Where the integral may end.
     rest : Tensor of shape (R,)
-        Bound on what lies beyond; infinite where ``reach`` is only a guess.
+        Bound on what lies beyond; perhaps too large where ``reach`` is only a guess.
     """
 
     theta: Tensor
@@ -50,7 +50,7 @@ def heavy_theta(scale: Tensor, sigma: float, variance: Tensor, tail: float) -> T
 
 def rising_ends(guess: Tensor, sigma: float, link: str, truncation: float, *, count: int) -> Tensor:
     """Return rising ends of the integral to try; the last is enough by the link alone, if any."""
-    end = min(LINK_RANGE[link], 9.0 / sigma)
+    end = last_end(sigma, link)
     ends = torch.linspace(0.02 * end, end, 50).to(guess)
     enough = rest_bound(torch.zeros_like(ends), ends, sigma, link) < 0.5 * truncation
     last = ends[int(enough.to(torch.uint8).argmax())] if bool(enough[-1]) else ends[-1]

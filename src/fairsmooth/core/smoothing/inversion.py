@@ -14,6 +14,11 @@ from torch import Tensor
 LINK_RANGE = {"logistic": 11.5, "probit": 8.2, "step": math.inf}
 
 
+def last_end(sigma: float, link: str) -> float:
+    """Return where the integral may end whatever the network: the rest is 0 in float64."""
+    return min(LINK_RANGE[link], 9.0 / sigma)
+
+
 class Units(Protocol):
     """The random terms of a hidden layer, as far as inversion needs them."""
 
