@@ -149,8 +149,12 @@ class ReluUnits:
         :math:`|\varphi_j| \le E e^{-\sigma^2t^2h_j^2/2}
         = \Phi(-r) + \Phi(r/\sqrt A)e^{-r^2(1 - 1/A)/2}/\sqrt A`, ``r`` the mean over the scale.
         """
-        square = -(self.sigma * self.scale * t).square()
-        return self._log_moment(torch.zeros_like(square), square)
+        ratio = self._ratio()
+        shrink = (1.0 + (self.sigma * self.scale * t).square()).reciprocal()
+        root = shrink.sqrt()
+        kept = torch.exp(ratio.square() * (0.5 * (shrink - 1.0))) * root
+        active = normal_cdf(ratio * root) * kept
+        return (normal_cdf(-ratio) + active).clamp_min(1e-300).log().sum(0)
 
     def log_sharp_envelope(self, t: Tensor) -> Tensor:
         r"""Bound the same, counting cancellation within a unit as well.
