@@ -52,6 +52,13 @@ class ReluUnits:
     # Half of the error of the scaled error function, measured; everything else is rounding.
     unit_error: ClassVar[float] = 1.2e-10
 
+    @property
+    def tracked(self) -> bool:
+        """Tell whether autograd follows."""
+        return torch.is_grad_enabled() and (
+            self.mean.requires_grad or self.weight.requires_grad or self.scale.requires_grad
+        )
+
     def take(self, rows: Tensor) -> "ReluUnits":
         """Return the same units for a choice of rows."""
         weight = self.weight if self.weight.shape[1] == 1 else self.weight[:, rows]

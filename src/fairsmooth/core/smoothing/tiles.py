@@ -38,7 +38,7 @@ def integrate_tiles(
     order = torch.argsort(counts)
     units, bias, counts = units.take(order), bias[order], counts[order].long()
     step, beyond = plan.step[order], beyond[order]
-    recompute = _tracked(units) and int(counts.sum()) * n_units > KEPT
+    recompute = units.tracked and int(counts.sum()) * n_units > KEPT
     parts = [(bias[:0], bias[:0], bias[:0])]
     for start, length in _tiles(counts.tolist(), n_units):
         some = slice(start, start + length)
@@ -60,12 +60,6 @@ def integrate_tiles(
     back = torch.argsort(order)
     total, rest, taken = (torch.cat(column)[back] for column in zip(*parts, strict=True))
     return total, rest, taken
-
-
-def _tracked(units: ReluUnits) -> bool:
-    return torch.is_grad_enabled() and (
-        units.mean.requires_grad or units.weight.requires_grad or units.scale.requires_grad
-    )
 
 
 def _budget(n_units: int) -> int:
