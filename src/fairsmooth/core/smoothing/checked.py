@@ -1,5 +1,6 @@
 """Rows that are checked where they are smoothed: a chunk at a time, while it is in the cache."""
 
+import math
 from collections.abc import Callable
 
 import torch
@@ -31,7 +32,7 @@ def is_linear(base: Architecture) -> bool:
 def all_finite(values: Tensor) -> bool:
     """Tell whether no value is infinite or NaN."""
     # A finite sum proves it in one pass; large values may overflow the sum.
-    return bool(torch.isfinite(values.sum())) or bool(torch.isfinite(values).all())
+    return math.isfinite(float(values.sum())) or bool(torch.isfinite(values).all())
 
 
 def _finite(rows: Tensor) -> Tensor:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from fairsmooth.core.smoothing.inversion import LINK_RANGE, rest_bound
+from fairsmooth.core.smoothing.inversion import last_end, rest_bound
 
 # Largest theta·sigma·s: exponential moments are infinite from 1 on.
 _NEAR_DIVERGENCE = 0.9
@@ -24,7 +24,7 @@ class Bounds:
     reach : Tensor of shape (R,)
         Where the integral may end.
     rest : Tensor of shape (R,)
-        Bound on what lies beyond; infinite where ``reach`` is only a guess.
+        Bound on what lies beyond; perhaps too large where ``reach`` is only a guess.
     """
 
     theta: Tensor
@@ -39,19 +39,18 @@ def heavy_theta(scale: Tensor, sigma: float, variance: Tensor, tail: float) -> T
 
     Exponential moments are like :math:`(1 - x^2)^{-k}`, :math:`x = \theta\sigma s`, with
     :math:`k = \tau^2/2(\sigma s)^2`; then :math:`(\Lambda - k\log(1 - x^2))/x` is least where
-    :math:`w = x^2/(1 - x^2)` solves :math:`2w - \log(1 + w) = \Lambda/k`, here by Newton's method.
+    :math:`w = x^2/(1 - x^2)` solves :math:`2w - \log(1 + w) = q = \Lambda/k`. Near enough is
+    :math:`w = q(1 + q)/(1 + 2q)`, that is :math:`x^2 = (1 + q)/(3 + q + 1/q)`: at most 0.4 % more.
     """
     width = sigma * scale
-    wanted = 2.0 * tail * (width.square() / variance)
-    w = wanted * (1.0 + wanted) / (1.0 + 2.0 * wanted)
-    for _ in range(2):
-        w = w - (2.0 * w - torch.log1p(w) - wanted) * (1.0 + w) / (1.0 + 2.0 * w)
-    return (w / (1.0 + w)).sqrt().clamp_max(_NEAR_DIVERGENCE) / width
+    q = width.square() / variance * (2.0 * tail)
+    square = (q + 1.0) / (q.reciprocal() + q + 3.0)
+    return square.sqrt().clamp_max(_NEAR_DIVERGENCE) / width
 
 
 def rising_ends(guess: Tensor, sigma: float, link: str, truncation: float, *, count: int) -> Tensor:
     """Return rising ends of the integral to try; the last is enough by the link alone, if any."""
-    end = min(LINK_RANGE[link], 9.0 / sigma)
+    end = last_end(sigma, link)
     ends = torch.linspace(0.02 * end, end, 50).to(guess)
     enough = rest_bound(torch.zeros_like(ends), ends, sigma, link) < 0.5 * truncation
     last = ends[int(enough.to(torch.uint8).argmax())] if bool(enough[-1]) else ends[-1]

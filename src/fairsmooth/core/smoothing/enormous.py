@@ -20,19 +20,16 @@ def limit_scale(out_bias: Tensor, sigma: float, n_units: int) -> Tensor:
     :math:`10^{12} J a`, with ``a`` at least 1 and at least :math:`\frac{2}{\sqrt{2\pi}\sigma}
     E|c + \sigma g_0 + \xi|`, the output bias with its noise and the link's.
     """
-    width = 0.8 * (out_bias.detach().abs() + sigma + 1.82) / sigma
-    return _FAR * n_units * width.clamp_min(1.0)
+    width = (0.8 / sigma) * (out_bias.detach().abs() + (sigma + 1.82))
+    return (_FAR * n_units) * width.clamp_min(1.0)
 
 
-def draw_in(X: Tensor, sigma: float, limit: Tensor) -> tuple[Tensor, Tensor | None]:
+def draw_in(X: Tensor, sigma: float, limit: Tensor) -> tuple[Tensor, Tensor]:
     """Return rows whose noise is at most ``limit``, and what the ones were multiplied by.
 
-    ``X`` (..., n, d) and ``limit`` (..., 1) broadcast. None, without another pass over the
-    rows, if none of them is too large.
+    ``X`` (..., n, d) and ``limit`` (..., 1) broadcast.
     """
-    largest = X.detach().abs().amax(-1) if X.numel() else X.new_zeros(X.shape[:-1])
-    if not bool((largest * (sigma * X.shape[-1] ** 0.5) > limit).any()):
-        return X, None
+    largest = X.detach().abs().amax(-1)
     unit = X / largest.clamp_min(1.0).unsqueeze(-1)
     room = limit / sigma / torch.linalg.vector_norm(unit.detach(), dim=-1).clamp_min(1e-300)
     factor = (room / largest.clamp_min(1.0)).clamp_max(1.0)

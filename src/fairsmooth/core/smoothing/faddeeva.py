@@ -50,6 +50,8 @@ def scaled_erfc(real: Tensor, imag: Tensor) -> tuple[Tensor, Tensor]:
     >>> round(real.item(), 8)  # e · erfc(1)
     0.42758358
     """
+    if not (real.requires_grad or imag.requires_grad):  # few numbers feel what autograd costs
+        return _rational(real, imag, _QUICK)
     result: tuple[Tensor, Tensor] = _ScaledErfc.apply(real, imag)  # type: ignore[no-untyped-call]
     return result
 
@@ -62,7 +64,11 @@ def fine_scaled_erfc(real: Tensor, imag: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def complex_product(re: Tensor, im: Tensor) -> tuple[Tensor, Tensor]:
-    """Multiply complex numbers over the first axis, halving it each time."""
+    """Multiply complex numbers over the first axis."""
+    if not (re.requires_grad or im.requires_grad):
+        product = torch.complex(re, im).prod(0)
+        return product.real, product.imag
+    # Halving the axis each time: autograd would divide the product by its factors.
     while re.shape[0] > 1:
         half = re.shape[0] // 2
         a, b, c, d = re[:half], im[:half], re[half : 2 * half], im[half : 2 * half]

@@ -76,10 +76,8 @@ def smooth_hidden(
         score, error = _by_width(units, bias, link, accuracy)
     else:
         score, error = _by_scale(units, bias, link, accuracy)
-    error = error + _input_rounding(network, parameters, sigma).unsqueeze(-1).expand(shape).reshape(
-        -1
-    )
-    return score.reshape(shape), error.clamp_max(1.0).reshape(shape)
+    error = error.reshape(shape) + _input_rounding(network, parameters, sigma).unsqueeze(-1)
+    return score.reshape(shape), error.clamp_max(1.0)
 
 
 def _each_group(
@@ -105,10 +103,13 @@ def _units(
 ) -> tuple[ReluUnits | SmoothUnits, Tensor, torch.Size]:
     """Lay the problem out with units first and all rows of all groups last."""
     (weight, bias), (out_weight, out_bias) = network.layers(parameters)
-    X, ones = draw_in(X, sigma, limit_scale(out_bias, sigma, weight.shape[-2]))
-    offset = bias.unsqueeze(-1) if ones is None else bias.unsqueeze(-1) * ones.unsqueeze(-2)
+    offset, scale = bias.unsqueeze(-1), sigma * (X.square().sum(-1) + 1.0).sqrt()
+    limit = limit_scale(out_bias, sigma, weight.shape[-2])
+    if bool((scale.detach() > limit).any()):  # or infinite, if squares overflow
+        X, ones = draw_in(X, sigma, limit)
+        offset = offset * ones.unsqueeze(-2)
+        scale = sigma * (X.square().sum(-1) + ones.square()).sqrt()
     mean = weight @ X.mT + offset
-    scale = sigma * (X.square().sum(-1) + (1.0 if ones is None else ones.square())).sqrt()
     batch, (n_units, n_rows) = mean.shape[:-2], mean.shape[-2:]
     shape = torch.Size((*batch, n_rows))
     out = out_weight.squeeze(-2).unsqueeze(-1)
@@ -174,7 +175,8 @@ def _smooth_rows(
         total, left_out, nodes = integrate_series(units, bias, plan, link)
     else:
         total, left_out, nodes = integrate_tiles(units, bias, plan, link, accuracy)
-    score = torch.where(plan.saturated, plan.limit, 0.5 + total / math.pi)
+    # What overflows is not known.
+    score = torch.where(plan.saturated, plan.limit, 0.5 + total / math.pi).nan_to_num(0.5)
     score = score.minimum(plan.high).maximum(plan.low)
     with torch.no_grad():
         error = plan.tail + left_out + _evaluation_error(units, nodes, plan.step)
@@ -206,10 +208,12 @@ def _evaluation_error(units: HiddenUnits, nodes: Tensor, step: Tensor) -> Tensor
     times that of the last digit.
     """
     n_units = units.mean.shape[0]
-    size = 1.0 if units.activation == "tanh" else units.mean.abs() + 7.0 * units.scale
-    phase = 6.3 * nodes + nodes * step * (units.weight.abs() * size).sum(0)
+    largest = units.weight.abs()
+    if units.activation != "tanh":
+        largest = largest * torch.add(units.mean.abs(), units.scale, alpha=7.0)
+    phase = nodes * (6.3 + step * largest.sum(0))
     each = n_units * (units.unit_error + 20.0 * _ROUNDING) + 4.0 * _ROUNDING * phase
-    return DRAWN_IN_ERROR + each * (2.0 + torch.log(2.0 * nodes + 1.0)) / math.pi
+    return DRAWN_IN_ERROR + each * (2.0 + torch.log1p(2.0 * nodes)) / math.pi
 
 
 def _input_rounding(network: Network, parameters: Tensor, sigma: float) -> Tensor:
@@ -219,4 +223,4 @@ def _input_rounding(network: Network, parameters: Tensor, sigma: float) -> Tenso
     Lemma 2 the score by at most that over :math:`\sqrt{2\pi}\sigma`.
     """
     digits = _ROUNDING * (network.n_features + 2)
-    return digits * parameters.detach().norm(dim=-1) / (math.sqrt(2.0 * math.pi) * sigma)
+    return parameters.detach().norm(dim=-1) * (digits / (math.sqrt(2.0 * math.pi) * sigma))

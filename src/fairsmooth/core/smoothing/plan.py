@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields
 import torch
 from torch import Tensor
 
-from fairsmooth.core.smoothing.inversion import LINK_RANGE
+from fairsmooth.core.smoothing.inversion import last_end
 from fairsmooth.core.smoothing.relu import ReluUnits
 from fairsmooth.core.smoothing.relu_series import ReluSeries
 from fairsmooth.core.smoothing.smooth_units import SmoothUnits
@@ -41,8 +41,8 @@ class Accuracy:
 class Plan:
     """How to integrate, row by row: all of shape (R,), none carries a gradient.
 
-    ``step`` and ``reach`` of the midpoint rule, and a bound ``rest`` on what lies beyond (infinite
-    where the range is only a guess); ``saturated`` rows have the score ``limit``;
+    ``step`` and ``reach`` of the midpoint rule, and a bound ``rest`` on what lies beyond (perhaps
+    too large where the range is only a guess); ``saturated`` rows have the score ``limit``;
     ``tail`` bounds the error of the step, and of saturation; ``low`` and ``high`` enclose the
     score by Chernoff's bound alone.
     """
@@ -71,26 +71,27 @@ def plan_rows(units: HiddenUnits, bias: Tensor, link: str, accuracy: Accuracy) -
     link_variance = 1.0 if link == "probit" else 0.0
     bounds = units.bounds(link, accuracy.tail, accuracy.truncation)
     theta = bounds.theta
-    common = 0.5 * theta.square() * (units.sigma**2 + link_variance) + _link_gain(theta, link)
-    up = common + theta * bias + bounds.log_moment_up
-    down = common - theta * bias + bounds.log_moment_down
+    noise = 0.5 * (units.sigma**2 + link_variance)
+    common, pull = noise * theta.square() + _link_gain(theta, link), theta * bias
+    up = common + pull + bounds.log_moment_up
+    down = common - pull + bounds.log_moment_down
     # The two tails err in opposite directions, so the larger one bounds their sum.
     most = torch.maximum(up, down)
-    half_period, best = (accuracy.finer * (most + accuracy.tail) / theta).min(0)
-    tail = torch.exp((most - theta * half_period).gather(0, best.unsqueeze(0)).squeeze(0))
+    half_period = (accuracy.finer * (most + accuracy.tail) / theta).amin(0)
+    # Every parameter bounds what lies beyond the half period.
+    tail = torch.exp((most - theta * half_period).amin(0))
     least_up, least_down = up.amin(0), down.amin(0)
     least = torch.minimum(least_up, least_down)
     saturated = least < -_SATURATED
-    end = min(LINK_RANGE[link], 9.0 / units.sigma)
     return Plan(
         step=2.0 * math.pi / half_period,
-        reach=(accuracy.finer * bounds.reach).clamp_max(end),
+        reach=(accuracy.finer * bounds.reach).clamp_max(last_end(units.sigma, link)),
         rest=bounds.rest,
         saturated=saturated,
         limit=(least_down < least_up).to(bias.dtype),
         tail=torch.where(saturated, torch.exp(least), tail),
-        low=-torch.expm1(least_down.clamp_max(0.0)),
-        high=torch.exp(least_up.clamp_max(0.0)),
+        low=-torch.expm1(least_down.clamp_max(0.0)).nan_to_num(0.0),
+        high=torch.exp(least_up.clamp_max(0.0)).nan_to_num(1.0),
     )
 
 
@@ -98,4 +99,5 @@ def _link_gain(theta: Tensor, link: str) -> Tensor:
     r"""Return :math:`\log\sup_y g(y)e^{-\theta y}`: ``sigmoid(y)`` is at most a share of it."""
     if link != "logistic":
         return torch.zeros_like(theta)
-    return torch.xlogy(theta, theta) + torch.xlogy(1.0 - theta, 1.0 - theta)
+    other = 1.0 - theta
+    return torch.xlogy(theta, theta) + torch.xlogy(other, other)

@@ -21,6 +21,8 @@ def round_outward(interval: Tensor, dtype: torch.dtype) -> Tensor:
     >>> round_outward(torch.tensor([[0.1, 0.1]], dtype=torch.float64), torch.float32)
     tensor([[0.1000, 0.1000]])
     """
+    if dtype == interval.dtype:
+        return interval
     rounded = interval.to(dtype)
     ends = (_OUTWARD * torch.inf).to(interval.device, dtype)
     inward = (rounded.double() - interval) * _OUTWARD.to(interval) < 0

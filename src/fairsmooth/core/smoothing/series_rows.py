@@ -26,15 +26,14 @@ def allowed_error(accuracy: Accuracy) -> float:
     return 1.2 * (math.exp(-accuracy.tail) + 2.0 * accuracy.truncation)
 
 
-@torch.no_grad()
 def series_of_rows(units: ReluUnits, accuracy: Accuracy) -> list[tuple[Tensor, ReluSeries]]:
-    """Return series for the rows that they serve well, with the rows' positions."""
+    """Return series for the rows that they serve well, with the rows' positions.
+
+    None where a gradient is asked for, which series do not carry.
+    """
     n_units, n_rows = units.mean.shape
-    tracked = torch.is_grad_enabled() and any(
-        part.requires_grad for part in (units.mean, units.scale, units.weight)
-    )
     several = units.weight.shape[1] > 1 or accuracy.finer != 1.0
-    if tracked or several or n_rows < MANY_ROWS or n_units < _FEW_UNITS:
+    if units.tracked or several or n_rows < MANY_ROWS or n_units < _FEW_UNITS:
         return []
     usual = torch.nonzero(units.mean.amax(0) <= MOST_RATIO * units.scale).squeeze(1)
     usual = usual[torch.argsort(units.scale[usual])]

@@ -19,7 +19,7 @@ from fairsmooth.core.smoothing.chernoff import Bounds
 from fairsmooth.core.smoothing.column_bounds import silu_reach, tanh_bounds
 from fairsmooth.core.smoothing.faddeeva import complex_product, scaled_erfc
 from fairsmooth.core.smoothing.grids import fitted_grid
-from fairsmooth.core.smoothing.inversion import LINK_RANGE, rest_bound
+from fairsmooth.core.smoothing.inversion import last_end, rest_bound
 from fairsmooth.core.smoothing.linear import normal_cdf
 from fairsmooth.core.smoothing.relu import ReluUnits
 from fairsmooth.core.smoothing.unit_laws import factor_product
@@ -142,7 +142,7 @@ class SmoothUnits:
 
     def _reach(self, link: str, truncation: float) -> tuple[Tensor, Tensor]:
         """Return where what lies beyond is proven to be below half of ``truncation``, and it."""
-        high = torch.full_like(self.scale, min(LINK_RANGE[link], 9.0 / self.sigma))
+        high = torch.full_like(self.scale, last_end(self.sigma, link))
         # Where no unit's noise has grown to much yet, it cannot be enough.
         low = torch.full_like(self.scale, 0.02 / (self.sigma * self.mean.shape[0] ** 0.5))
         low = (low / (1.0 + self.mean.abs().amax(0) + self.scale)).minimum(0.1 * high)

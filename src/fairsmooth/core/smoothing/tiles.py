@@ -1,5 +1,6 @@
 """The midpoint rule for ReLU layers: every row its own step, rows in tiles that fit a cache."""
 
+import math
 from functools import partial
 
 import torch
@@ -24,21 +25,31 @@ def integrate_tiles(
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Return the integral, what its rest may add, and the nodes taken, for every row."""
     most = accuracy.finer * MANY
-    counts = (plan.reach / plan.step).nan_to_num(most).ceil().clamp(4.0, most)
-    counts = torch.where(plan.saturated, 0.0, counts).long()
+    wanted = plan.reach / plan.step
+    counts = wanted.nan_to_num(most).ceil().clamp(4.0, most)
+    counts = torch.where(plan.saturated, 0.0, counts)
+    # What lies beyond the range is known, unless so many nodes are too many.
+    beyond = torch.where(wanted <= most, plan.rest, math.inf)
     n_units = units.mean.shape[0]
     nodes = int(counts.max()) if len(bias) else 0
     if 0 < len(bias) * nodes <= _budget(n_units):  # few rows are one tile, and not to be sorted
         rows = units.mean, units.scale, units.weight, bias
-        return _tile(units.sigma, plan.step, nodes, link, accuracy, *rows)
+        return _tile(units.sigma, plan.step, beyond, nodes, link, accuracy, *rows)
     order = torch.argsort(counts)
-    units, bias, counts, step = units.take(order), bias[order], counts[order], plan.step[order]
-    recompute = _tracked(units) and int(counts.sum()) * n_units > KEPT
+    units, bias, counts = units.take(order), bias[order], counts[order].long()
+    step, beyond = plan.step[order], beyond[order]
+    recompute = units.tracked and int(counts.sum()) * n_units > KEPT
     parts = [(bias[:0], bias[:0], bias[:0])]
     for start, length in _tiles(counts.tolist(), n_units):
         some = slice(start, start + length)
         tile = partial(
-            _tile, units.sigma, step[some], int(counts[start + length - 1]), link, accuracy
+            _tile,
+            units.sigma,
+            step[some],
+            beyond[some],
+            int(counts[start + length - 1]),
+            link,
+            accuracy,
         )
         part = units.narrow(start, length)
         arguments = (part.mean, part.scale, part.weight, bias[some])
@@ -49,12 +60,6 @@ def integrate_tiles(
     back = torch.argsort(order)
     total, rest, taken = (torch.cat(column)[back] for column in zip(*parts, strict=True))
     return total, rest, taken
-
-
-def _tracked(units: ReluUnits) -> bool:
-    return torch.is_grad_enabled() and (
-        units.mean.requires_grad or units.weight.requires_grad or units.scale.requires_grad
-    )
 
 
 def _budget(n_units: int) -> int:
@@ -77,19 +82,31 @@ def _tiles(n_nodes: list[int], n_units: int) -> list[tuple[int, int]]:
 
 
 def _tile(
-    sigma: float, step: Tensor, n_nodes: int, link: str, accuracy: Accuracy, *rows: Tensor
+    sigma: float,
+    step: Tensor,
+    rest: Tensor,
+    n_nodes: int,
+    link: str,
+    accuracy: Accuracy,
+    *rows: Tensor,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Sum the first nodes, then as many more as the slowest rows ask for."""
+    """Sum the first nodes, then as many more as the slowest rows ask for.
+
+    ``rest`` bounds what follows the first nodes, perhaps not sharply.
+    """
     mean, scale, weight, bias = rows
     units = ReluUnits(mean, scale, weight, sigma)
     nodes = torch.full_like(step, n_nodes)
     if n_nodes == 0:  # zeros that autograd can still trace to every input
         return (bias + mean[0]) * 0.0, torch.zeros_like(step), nodes
     total = _block(units, bias, step, (0, n_nodes), link)
-    rest = _rest(units, n_nodes * step, link, accuracy)
+    still = _unproven(rest, accuracy)
+    if len(still):
+        sharp = _rest(units.take(still), n_nodes * step[still], link, accuracy)
+        rest = rest.index_copy(0, still, sharp)
+        still = _unproven(rest, accuracy)
     first, more_nodes = n_nodes, 2 + n_nodes // 8
-    while bool((rest > accuracy.truncation).any()):
-        still = torch.nonzero(rest > accuracy.truncation).squeeze(1)
+    while len(still):
         some, some_bias = units.take(still), bias[still]
         if first >= accuracy.finer * MANY:
             whole, gap = graded_integral(some, some_bias, step[still], link)
@@ -99,15 +116,21 @@ def _tile(
         total = total.index_add(0, still, more)
         rest = rest.index_copy(0, still, _rest(some, last * step[still], link, accuracy))
         nodes = nodes.index_fill(0, still, last)
-        first, more_nodes = last, 2 * more_nodes
+        first, more_nodes, still = last, 2 * more_nodes, _unproven(rest, accuracy)
     return total, rest, nodes
+
+
+def _unproven(rest: Tensor, accuracy: Accuracy) -> Tensor:
+    """Return the rows whose nodes left out may matter."""
+    return torch.nonzero(rest > accuracy.truncation).squeeze(1)
 
 
 def _block(
     units: ReluUnits, bias: Tensor, step: Tensor, nodes: tuple[int, int], link: str
 ) -> Tensor:
     """Return the sum over nodes ``first … last - 1``."""
-    halves = torch.arange(*nodes, dtype=bias.dtype, device=bias.device).unsqueeze(1) + 0.5
+    first, last = nodes
+    halves = torch.arange(first + 0.5, last, dtype=bias.dtype, device=bias.device).unsqueeze(1)
     return (integrand(units, bias, halves * step, link) / halves).sum(0)
 
 
@@ -115,7 +138,7 @@ def _block(
 def _rest(units: ReluUnits, end: Tensor, link: str, accuracy: Accuracy) -> Tensor:
     """Bound what lies beyond ``end``, sharply only for the rows that need it."""
     rest = rest_bound(units.log_envelope(end), end, units.sigma, link)
-    still = torch.nonzero(rest > accuracy.truncation).squeeze(1)
+    still = _unproven(rest, accuracy)
     if len(still) == 0:
         return rest
     sharp = rest_bound(

@@ -118,6 +118,18 @@ def test_one_row_takes_a_fraction_of_a_second(activation, width, kind, link, sig
     assert interval[0, 0] - slack <= score <= interval[0, 1] + slack
 
 
+@pytest.mark.parametrize("activation", ["relu", "silu"])
+def test_scores_that_overflow_are_unknown_and_no_nan(activation):
+    network = Network(2, (4,), activation)
+    w = 1e160 * np.random.default_rng(0).normal(size=network.n_parameters)
+    with pytest.warns(UserWarning, match="known only within"):
+        score, interval = smooth_probability(
+            network, w, np.array([[1.0, 1.0]]), sigma=0.5, return_interval=True
+        )
+    assert 0.0 <= score[0] <= 1.0
+    assert interval.tolist() == [[0.0, 1.0]]
+
+
 def test_a_certain_network_is_known_to_be_certain():
     # Chernoff's bound must not lose a unit that is surely on, nor one that hardly varies.
     for activation in ("relu", "tanh", "silu"):

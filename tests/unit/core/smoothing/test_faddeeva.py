@@ -27,5 +27,17 @@ def test_product_multiplies_any_number_of_factors():
     for size in (1, 2, 3, 7, 64):
         re, im = torch.randn(2, size, 5, generator=generator, dtype=torch.float64)
         expected = torch.complex(re, im).prod(0)
-        got = torch.complex(*complex_product(re, im))
-        torch.testing.assert_close(got, expected)
+        for tracked in (False, True):
+            re, im = re.requires_grad_(tracked), im.requires_grad_(tracked)
+            got = torch.complex(*complex_product(re, im))
+            assert got.requires_grad == tracked
+            torch.testing.assert_close(got.detach(), expected)
+
+
+def test_scores_do_not_depend_on_whether_a_gradient_is_asked_for():
+    real, imag = torch.rand(2, 50, generator=torch.Generator().manual_seed(2)).double()
+    plain = scaled_erfc(real, imag)
+    tracked = scaled_erfc(real.requires_grad_(), imag)
+    assert not plain[0].requires_grad
+    assert tracked[0].requires_grad
+    assert torch.equal(torch.stack(plain), torch.stack(tracked).detach())

@@ -69,9 +69,10 @@ def test_growing_intervals_agree_with_equal_steps(monkeypatch, width, link):
     options = {"sigma": 0.5, "link": link}
     truth, _ = smooth_hidden(network, parameters, X, accuracy=FINE, **options)
     monkeypatch.setattr(tiles, "MANY", 4)
+    # As far as the range is known to be enough, and from the start.
+    assert (smooth_hidden(network, parameters, X, **options)[0] - truth).abs().max() <= 1e-6
     monkeypatch.setattr(ReluUnits, "reach", lambda units, variance, *_: torch.zeros_like(variance))
-    score, _ = smooth_hidden(network, parameters, X, **options)
-    assert (score - truth).abs().max() <= 1e-6
+    assert (smooth_hidden(network, parameters, X, **options)[0] - truth).abs().max() <= 1e-6
 
 
 @pytest.mark.parametrize("activation", ["relu", "silu"])
@@ -140,6 +141,22 @@ def test_gradients_match_finite_differences(activation, link):
         return smooth_network(network, w, x, sigma=0.5, link=link)
 
     assert torch.autograd.gradcheck(score, inputs, eps=1e-4, atol=1e-5)
+
+
+def test_gradients_are_right_where_units_have_mean_0():
+    network = Network(2, (3,))
+    parameters = torch.linspace(-1.0, 1.0, network.n_parameters, dtype=torch.float64)
+    parameters[6:9] = 0.0  # the hidden biases, and all that a row of zeros sees
+    rows = torch.zeros(1, 2, dtype=torch.float64)
+
+    def score(w):
+        return smooth_network(network, w, rows, sigma=0.5, link="logistic").sum()
+
+    (slope,) = torch.autograd.grad(score(parameters.requires_grad_()), parameters)
+    moves = 1e-4 * torch.eye(network.n_parameters, dtype=torch.float64)
+    with torch.no_grad():
+        expected = [(score(parameters + m) - score(parameters - m)) / 2e-4 for m in moves]
+    torch.testing.assert_close(slope, torch.stack(expected), atol=1e-5, rtol=0)
 
 
 def test_gradients_are_finite_at_zero_and_for_extreme_parameters():

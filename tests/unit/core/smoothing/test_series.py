@@ -6,7 +6,7 @@ from scipy.special import wofz
 from scipy.stats import norm
 
 from fairsmooth.core.architecture import Network
-from fairsmooth.core.smoothing import hidden, relu_series, smooth_probability
+from fairsmooth.core.smoothing import hidden, relu_series, smooth_network, smooth_probability
 from fairsmooth.core.smoothing.chernoff import rising_ends
 from fairsmooth.core.smoothing.faddeeva import fine_scaled_erfc
 from fairsmooth.core.smoothing.plan import Accuracy
@@ -162,10 +162,24 @@ def test_few_rows_few_units_and_gradients_are_left_to_the_direct_way():
     assert series_of_rows(one, Accuracy()) == []
     assert series_of_rows(usual, Accuracy(finer=10.0)) == []
     with_gradient = ReluUnits(usual.mean, usual.scale, usual.weight.requires_grad_(), usual.sigma)
+    assert series_of_rows(with_gradient, Accuracy()) == []
     with torch.enable_grad():
         assert hidden._by_scale(
             with_gradient, torch.zeros(N_ROWS).double(), "logistic", Accuracy()
         )[0].requires_grad
+
+
+def test_the_gradient_of_many_rows_is_that_of_few():
+    network, generator = Network(3, (N_UNITS,)), torch.Generator().manual_seed(6)
+    w = torch.randn(network.n_parameters, generator=generator).double().requires_grad_()
+    rows = torch.randn(MANY_ROWS + 200, 3, generator=generator).double()
+
+    def gradient(some):
+        score = smooth_network(network, w, some, sigma=0.5, link="logistic")
+        return torch.autograd.grad(score.sum(), w)[0]
+
+    parts = sum(gradient(some) for some in rows.split(MANY_ROWS // 2))
+    torch.testing.assert_close(gradient(rows), parts, rtol=1e-6, atol=1e-4)
 
 
 def test_the_fine_error_function_agrees_with_scipy():

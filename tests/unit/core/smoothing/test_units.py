@@ -5,12 +5,13 @@ import pytest
 import torch
 from benchmarks._reference import Layer
 from scipy.integrate import quad
-from scipy.special import wofz
+from scipy.special import erfcx, log_ndtr, wofz
 from scipy.stats import norm
 
 from fairsmooth.core.smoothing import rules
 from fairsmooth.core.smoothing.column_bounds import log_bounds
 from fairsmooth.core.smoothing.grids import fitted_grid, grid_within
+from fairsmooth.core.smoothing.inversion import known_decay, last_end
 from fairsmooth.core.smoothing.relu import ReluUnits
 from fairsmooth.core.smoothing.smooth_units import SmoothUnits
 from fairsmooth.core.smoothing.unit_laws import factor_product
@@ -143,6 +144,32 @@ def test_exponential_moments_stay_upper_bounds_when_factors_underflow():
     got = units.log_exponential_moment(torch.tensor([3.0], dtype=torch.float64))
     # At least the contribution of h = 0, which underflows.
     assert got.item() >= norm.logcdf(-100.0)
+
+
+@pytest.mark.parametrize("ratio", [-30.0, -2.0, 0.0, 3.0, 40.0])
+@pytest.mark.parametrize("shift", [-2e9, -2e4, -9e3, -40.0, -1.0])
+def test_exponential_moments_are_sharp_far_out_where_exponents_cancel(ratio, shift):
+    # E exp(λh) = Φ(-r) + e^(-r²/2) E(-z/√2)/2, z = r + λ, up to noise that is too small to tell.
+    units = make("relu", ratio, 1.0, 1.0, 1e-30)
+    got = units.log_exponential_moment(torch.tensor([shift - ratio], dtype=torch.float64))
+    active = np.log(0.5 * erfcx(-shift / np.sqrt(2.0))) - 0.5 * ratio**2
+    expected = np.logaddexp(log_ndtr(-ratio), active)
+    assert expected - 1e-7 <= got.item() <= expected + 0.01
+
+
+@pytest.mark.parametrize("link", ["logistic", "probit", "step"])
+@pytest.mark.parametrize("sigma", [0.05, 1.0, 20.0])
+def test_what_lies_beyond_the_range_of_relu_units_is_bounded(sigma, link):
+    generator = torch.Generator().manual_seed(4)
+    mean, weight = torch.randn(2, 12, 1, generator=generator, dtype=torch.float64)
+    units = ReluUnits(mean, torch.tensor([2.0 * sigma], dtype=torch.float64), weight, sigma)
+    bounds = units.bounds(link, 15.0, 5e-8)
+    end = last_end(sigma, link)
+    assert bounds.reach.item() <= end
+    t = torch.linspace(bounds.reach.item(), min(end, 50.0 * bounds.reach.item()), 4001).double()
+    re, im = units.characteristic(t.unsqueeze(1))
+    size = torch.hypot(re, im).squeeze(1) * known_decay(t, sigma, link) / t
+    assert torch.trapezoid(size, t).item() / np.pi <= bounds.rest.item() <= 0.01
 
 
 def test_strips_bound_the_activations_as_the_rules_assume():
