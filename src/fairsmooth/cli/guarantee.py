@@ -154,6 +154,7 @@ class SafetyRows:
             "label": named["label"] if known is None else known.label,
             "positive": named["positive"] if known is None else known.positive,
             "unknown": unknown,
+            "selected": rows.selected,
         }
         return cls(rows, table, model, facts)
 

@@ -18,6 +18,7 @@ from fairsmooth.cli.limits import (
     decided_rows,
     limits_of,
     model_and_data,
+    refuse_options_of_a_model,
 )
 from fairsmooth.cli.options import Decimal, Encoding, Json, Positive, Separator, Unknown
 from fairsmooth.exceptions import InputError
@@ -67,6 +68,8 @@ def command(
     from fairsmooth.cli.targets import require_target
 
     path, table_path = model_and_data(model, batch, scores)
+    if path is not None:
+        refuse_options_of_a_model(label, positive, sensitive, threshold)
     sources = [table_path, *([] if path is None else [path])]
     require_target(state, inputs=sources)
     if report is not None:
@@ -84,6 +87,7 @@ def command(
         loaded, table, scores=scores, label=label, positive=positive, sensitive=sensitive,
         threshold=threshold, unknown=unknown,
     )  # fmt: skip
+    rule = _same_meaning(state, rule, rows.selected)
     groups = rows.sensitive.iloc[:, 0] if rows.sensitive.shape[1] == 1 else rows.sensitive
     monitor.update(rows.decisions, sensitive_features=groups, y_true=rows.y, batch=name)
     write_document(state, {**monitor.to_dict(), "rule": rule})
@@ -112,6 +116,7 @@ def _write_report(
     subject = Subject(
         provenance=None if model is None else model.provenance,
         sensitive=tuple(map(str, rows.sensitive)),
+        positive=rows.selected,
         threshold=rows.threshold,
         rows="rows watched",
         n_rows=sum(cell["rows"] for cell in monitor.counts if cell["label"] is None),
@@ -137,7 +142,7 @@ def _tell(monitor: "GapMonitor", json_output: bool) -> None:
 def _rule(path: Path | None, **named: Any) -> dict[str, Any]:
     """Say whose decisions about which groups are watched: others need another state."""
     if path is None:
-        return named
+        return {**named, "selected": None}  # known once a batch is read
     from fairsmooth.persistence import file_digest
 
     return {"model": file_digest(path)}
@@ -145,9 +150,8 @@ def _rule(path: Path | None, **named: Any) -> dict[str, Any]:
 
 def _completed(rule: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
     """Take over what the positive value is: it is named with labels, which may come later."""
-    if rule.get("positive", "") is None:
-        return {**rule, "positive": other.get("positive")}
-    return rule
+    open_ones = [name for name in ("positive", "selected") if rule.get(name, "") is None]
+    return {**rule, **{name: other.get(name) for name in open_ones}}
 
 
 def _monitor(
@@ -165,7 +169,8 @@ def _monitor(
         return GapMonitor(limits), rule
     plain = read_document(path, "the state of a monitor")
     found = plain.pop("rule", None)
-    known = found if isinstance(found, dict) else {}
+    # Earlier versions did not write which value of a column means selected.
+    known = {**dict.fromkeys(rule), **(found if isinstance(found, dict) else {})}
     rule = _completed(rule, known)
     if _completed(known, rule) != rule:
         raise InputError(
@@ -182,6 +187,22 @@ def _monitor(
             "Limits are fixed when a state begins; start a new one."
         )
     return monitor, rule
+
+
+def _same_meaning(path: Path, rule: dict[str, Any], selected: str | None) -> dict[str, Any]:
+    """Refuse decisions of which the contrary was counted as selected in the batches before."""
+    from fairsmooth.tables.decision_column import mean_alike
+
+    if selected is None or "selected" not in rule:
+        return rule
+    known = str(rule["selected"] or selected)
+    if not mean_alike(known, selected):
+        raise InputError(
+            f"Expected {known!r} to mean selected, as in the batches that {path} has counted, "
+            f"got {selected!r}. Name the same --positive from the first batch on, or start a new "
+            "state."
+        )
+    return {**rule, "selected": known}
 
 
 def _chart(monitor: "GapMonitor", width: int = 60) -> list[str]:

@@ -12,13 +12,13 @@ from fairsmooth.data.banding import parse_bands
 from fairsmooth.data.files.stored import StoredTable
 from fairsmooth.data.frames import table_digest
 from fairsmooth.data.roles import Roles, label_codes, sensitive_frame
-from fairsmooth.data.values import normal_text, normal_texts, numbers
+from fairsmooth.data.values import normal_text, normal_texts
 from fairsmooth.exceptions import InputError
+from fairsmooth.tables.decision_column import read_decisions
 from fairsmooth.tables.model import TableModel
 
 # The cell of people whose group is not known: named, never dropped.
 MISSING_GROUP = "(missing)"
-_EXACT_DECISIONS = ({0.0}, {1.0}, {0.0, 1.0})
 
 
 @dataclass(frozen=True)
@@ -41,6 +41,8 @@ class DecidedRows:
         A score above it is a positive decision.
     notes : tuple of str
         What was noticed, one line each.
+    selected : str or None
+        Of a column of decisions: the value that means selected.
     """
 
     decisions: Labels
@@ -50,6 +52,7 @@ class DecidedRows:
     digest: str
     threshold: float | None
     notes: tuple[str, ...] = ()
+    selected: str | None = None
 
     def labels(self) -> Floats | None:
         """Return the labels if every row has one; None without a label column.
@@ -122,9 +125,10 @@ def decided_by_column(
 ) -> DecidedRows:
     """Read the decisions of any system from a column of scores or of decisions.
 
-    A column of 0 and 1, or of the label's two values, holds decisions. Other numbers are
-    scores: a score above ``threshold`` (½ for scores in [0, 1]; needed for others) is
-    a positive decision.
+    A column of the label's two values, of 0 and 1, no and yes or the like, or without labels
+    of any two values of which ``positive`` is one, holds decisions. Other numbers are scores:
+    a score above ``threshold`` (½ for scores in [0, 1]; needed for others) is a positive
+    decision.
     """
     names, bands = parse_bands(sensitive, list(table.columns))
     for name in (column, *names, *(() if label is None else (label,))):
@@ -140,8 +144,11 @@ def decided_by_column(
         )
     roles = Roles(label=label or "", sensitive=names, positive=positive)
     values = None if label is None else _two_labels(table[label], roles)
-    decisions, scores, used = _decisions(table[column], values, threshold)
-    return _decided(table, roles, decisions, scores=scores, threshold=used, labels=values)
+    read = read_decisions(table[column], labels=values, positive=positive, threshold=threshold)
+    found = _decided(
+        table, roles, read.decisions, scores=read.scores, threshold=read.threshold, labels=values
+    )
+    return replace(found, selected=read.selected, notes=(*read.notes(column), *found.notes))
 
 
 def _decided(
@@ -198,35 +205,3 @@ def _truth(column: pd.Series, name: str, labels: tuple[str, str]) -> Floats:
     truth = (texts == labels[1]).to_numpy().astype(np.float64)
     truth[texts.isna().to_numpy()] = np.nan
     return truth
-
-
-def _decisions(
-    column: pd.Series, labels: tuple[str, str] | None, threshold: float | None
-) -> tuple[Labels, Floats | None, float | None]:
-    name = str(column.name)
-    texts = normal_texts(name, column)
-    if texts.isna().any():
-        row = int(np.argmax(texts.isna().to_numpy())) + 1
-        raise InputError(
-            f"Expected a score or decision in every row of {name!r}, got "
-            f"{int(texts.isna().sum())} missing (the first in row {row})."
-        )
-    if labels is not None and threshold is None and set(texts) <= set(labels):
-        return (texts == labels[1]).to_numpy().astype(np.int64), None, None
-    read = numbers(name, column)
-    if read.wrong.any():
-        row = int(np.argmax(read.wrong))
-        raise InputError(
-            f"Expected scores, or decisions 0 and 1, in {name!r}, got {texts.iloc[row]!r} "
-            f"in row {row + 1}."
-        )
-    values = read.values
-    if threshold is None and set(np.unique(values)) in _EXACT_DECISIONS:
-        return values.astype(np.int64), None, None
-    if threshold is None and (values.min() < 0.0 or values.max() > 1.0):
-        raise InputError(
-            f"Expected a threshold for the scores in {name!r}, which go from {values.min():g} to "
-            f"{values.max():g}, got none."
-        )
-    used = 0.5 if threshold is None else float(threshold)
-    return (values > used).astype(np.int64), values, used
