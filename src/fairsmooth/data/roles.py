@@ -66,11 +66,17 @@ def with_bands(roles: Roles, training: pd.DataFrame) -> Roles:
     return replace(roles, sensitive=names, bandings=(*roles.bandings, *learned))
 
 
-def sensitive_frame(table: pd.DataFrame, roles: Roles) -> pd.DataFrame:
-    """Return the groups of every row as normal texts, one column per sensitive column."""
+def sensitive_frame(
+    table: pd.DataFrame, roles: Roles, *, quantities: Collection[str] = ()
+) -> pd.DataFrame:
+    """Return the groups of every row as normal texts, one column per sensitive column.
+
+    ``quantities`` names columns that are still to be cut into bands, whose numbers need not
+    be whole.
+    """
     bandings = {banding.name: banding for banding in roles.bandings}
     for name in roles.sensitive:
-        if name not in bandings:
+        if name not in bandings and name not in quantities:
             refuse_probabilities(table[name])
     columns = {
         name: bandings[name].apply(table[name])
@@ -82,18 +88,19 @@ def sensitive_frame(table: pd.DataFrame, roles: Roles) -> pd.DataFrame:
 
 
 def usable_rows(
-    table: pd.DataFrame, roles: Roles, *, strict: bool = False
+    table: pd.DataFrame, roles: Roles, *, strict: bool = False, quantities: Collection[str] = ()
 ) -> tuple[NDArray[np.bool_], list[str]]:
     """Tell which rows have a label and a group, with a note on those that have not.
 
-    Of a table without the label column, which rows have a group.
+    Of a table without the label column, which rows have a group. For ``quantities`` see
+    :func:`sensitive_frame`.
 
     Raises
     ------
     InputError
         With ``strict``, if a row lacks one of them.
     """
-    groups = sensitive_frame(table, roles)
+    groups = sensitive_frame(table, roles, quantities=quantities)
     parts: dict[Any, pd.Series] = {**groups}
     if roles.label in table.columns:
         parts = {roles.label: normal_texts(roles.label, table[roles.label]), **parts}

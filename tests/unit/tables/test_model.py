@@ -161,6 +161,40 @@ def test_bands_of_a_number_are_groups(table, tmp_path):
     assert loaded.audit(table).summary() == model.audit(table).summary()
 
 
+def test_bands_of_a_number_that_is_not_whole_are_groups(table):
+    """What is refused in place of groups, and is told to be cut into bands, can be cut."""
+    income = table["age"] + 0.25
+    income[3] = np.nan
+    model = TableModel.fit(
+        table.assign(income=income), label="risk", positive="good", sensitive=["income:2"],
+        random_state=0,
+    )  # fmt: skip
+    ((edge,),) = model.provenance.bands.values()
+    assert edge in set(income)
+    assert model.classifier.groups_ == (f"income<={edge:g}", f"income>{edge:g}")
+    assert any("1 row has no sensitive value in 'income'" in n for n in model.provenance.notes)
+    with pytest.raises(InputError, match="numbers that are not whole"):
+        TableModel.fit(
+            table.assign(income=income), label="risk", positive="good", sensitive="income"
+        )
+
+
+@pytest.mark.parametrize("row", [0, 1, 2, 3, 4])
+def test_what_cannot_be_cut_into_bands_is_named_with_its_row(table, row):
+    """Among the rows of the table, not among those that happen to be trained on."""
+    ages = table["age"].astype(object)
+    ages[row] = "old"
+    with pytest.raises(InputError, match=f"got 'old' in row {row + 1}[.]"):
+        TableModel.fit(
+            table.assign(age=ages), label="risk", positive="good", sensitive="age:2", random_state=0
+        )
+
+
+def test_a_column_of_bands_is_no_id(table):
+    with pytest.raises(InputError, match="got 'age' as sensitive column and in ids"):
+        TableModel.fit(table, label="risk", positive="good", sensitive="age:2", ids=["age"])
+
+
 def test_larger_gaps_than_a_plain_regression_are_noted():
     random = np.random.default_rng(0)
     n = 6000
