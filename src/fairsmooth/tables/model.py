@@ -246,8 +246,8 @@ class TableModel:
     ) -> AuditedRows:
         """Return features, labels (None if it has none) and groups of a table for an audit."""
         known = self.provenance or Provenance.from_dict({})
-        roles = self.roles or known.roles()
-        rows = known_rows(table, replace(roles, drop=(), ids=()), known, strict=strict)
+        roles = replace(self.roles or known.roles(), drop=(), ids=())
+        rows = known_rows(table, roles, known, groups=self.classifier.groups_, strict=strict)
         features, reasons = self._features(table, unknown)
         scored, unscored = scoring.scorable_rows(reasons, among=rows.usable, strict=strict)
         kept = scored[rows.usable]

@@ -10,11 +10,13 @@ import pyarrow as pa
 import pytest
 
 from fairsmooth import FairSmoothClassifier
+from fairsmooth.data.files.stored import StoredTable
 from fairsmooth.data.roles import Roles
-from fairsmooth.exceptions import InputError
+from fairsmooth.exceptions import GroupError, InputError
 from fairsmooth.persistence import save
 from fairsmooth.tables import Provenance, TableModel
 from fairsmooth.tables.fitting import Parts, default_classifier, fit_table
+from fairsmooth.tables.stored_auditing import audited_stored
 
 N = 400
 ROLES = {"label": "risk", "positive": "good", "sensitive": ["sex"], "ids": ["customer"]}
@@ -354,3 +356,19 @@ def test_predictions_come_in_the_library_of_the_table(biased):
         assert list(found) == list(expected)
         assert (found["probability"] == expected["probability"]).all()
         assert (found["prediction"].to_numpy() == expected["prediction"].to_numpy()).all()
+
+
+def test_an_audit_names_rows_of_groups_that_the_model_has_not(model, table, tmp_path):
+    other = table.drop(columns="risk").assign(sex=["x" if n in (2, 5) else s for n, s in
+                                                   enumerate(table["sex"])])  # fmt: skip
+    other.loc[0, "sex"] = None
+    message = r"groups, f, m, got 2 of another: x \(the first is row 3\). Leave those rows out"
+    with pytest.raises(GroupError, match=message):
+        model.audit(other)
+    other.to_parquet(tmp_path / "other.parquet")
+    stored = StoredTable.at(tmp_path / "other.parquet")
+    with pytest.raises(GroupError, match=message):
+        audited_stored(model, stored)
+    many = table.assign(sex=[f"x{n}" for n in range(len(table))])
+    with pytest.raises(GroupError, match="got 400 of others: x0, x1, x10, x100, x101, … "):
+        model.audit(many)
