@@ -186,15 +186,33 @@ def known_label_codes(column: pd.Series, notes: Mapping[str, Any]) -> NDArray[np
     return np.array([*(text == positive for text in texts), False])[codes].astype(np.int64)
 
 
-def names_of(columns: str | Iterable[str]) -> tuple[str, ...]:
-    """Return names of columns, of which one may stand by itself.
+def name_of(column: Any) -> str:
+    """Return the name of a column as text, as every table here has it: numbers are names too.
 
     Examples
     --------
-    >>> names_of("age"), names_of(["age", "sex"])
-    (('age',), ('age', 'sex'))
+    >>> name_of("age"), name_of(3)
+    ('age', '3')
     """
-    return (columns,) if isinstance(columns, str) else tuple(columns)
+    if isinstance(column, str):
+        return str(column)
+    if isinstance(column, int | np.integer) and not isinstance(column, bool):
+        return str(column)
+    raise InputError(f"Expected the name of a column, got {column!r}. Give it as text.")
+
+
+def names_of(columns: Any) -> tuple[str, ...]:
+    """Return names of columns, of which one may stand by itself, or none be given.
+
+    Examples
+    --------
+    >>> names_of("age"), names_of(["age", 3]), names_of(None)
+    (('age',), ('age', '3'), ())
+    """
+    if columns is None:
+        return ()
+    several = isinstance(columns, Iterable) and not isinstance(columns, str)
+    return tuple(map(name_of, columns)) if several else (name_of(columns),)
 
 
 def require_columns(table: Any, roles: Roles) -> None:

@@ -372,3 +372,37 @@ def test_an_audit_names_rows_of_groups_that_the_model_has_not(model, table, tmp_
     many = table.assign(sex=[f"x{n}" for n in range(len(table))])
     with pytest.raises(GroupError, match="got 400 of others: x0, x1, x10, x100, x101, … "):
         model.audit(many)
+
+
+def test_numbers_are_names_of_columns_too(table, tmp_path):
+    numbered = table.set_axis(range(table.shape[1]), axis=1)
+    model = TableModel.fit(
+        numbered, label=4, positive="good", sensitive=1, ids=[0], drop=np.array([3]), random_state=0
+    )
+    known = model.provenance
+    assert (known.label, known.sensitive, known.ids, known.drop) == ("4", ("1",), ("0",), ("3",))
+    named = TableModel.fit(table, **ROLES, drop="job", random_state=0)
+    scored = model.predict(numbered, keep=2)
+    assert scored["probability"].tolist() == named.predict(table)["probability"].tolist()
+    assert scored["2"].tolist() == table["age"].tolist()
+
+
+@pytest.mark.parametrize(
+    ("names", "message"),
+    [
+        ({"label": ["risk"]}, r"Expected the name of a column, got \['risk'\]. Give it as text"),
+        ({"label": None}, "Expected the name of a column, got None"),
+        ({"sensitive": [("sex", "job")]}, "Expected the name of a column, got \\('sex', 'job'\\)"),
+        ({"drop": 1.5}, "Expected the name of a column, got 1.5"),
+        ({"ids": True}, "Expected the name of a column, got True"),
+        ({"sensitive": None}, "Expected at least one sensitive column, got none"),
+    ],
+)
+def test_what_names_no_column_is_refused(table, names, message):
+    with pytest.raises(InputError, match=message):
+        TableModel.fit(table, **{**ROLES, **names}, random_state=0)
+
+
+def test_no_ids_may_be_given_as_none(table):
+    model = TableModel.fit(table, **{**ROLES, "ids": None}, drop=["customer"], random_state=0)
+    assert model.provenance.ids == ()
