@@ -347,3 +347,13 @@ def test_no_guarantee_no_model(tmp_path, capsys):
     assert not (tmp_path / "m").exists()
     message = mistake(capsys, *train, "--guarantee-dp", "0.1", "--parity", "demographic_parity")
     assert "Leave out --parity" in message
+
+
+@pytest.mark.parametrize(
+    "option", [("--confidence", "0.99"), ("--aim", "0.5"), ("--shift", "hellinger:0.1")]
+)
+def test_what_belongs_to_a_guarantee_is_refused_without_one(folder, tmp_path, capsys, option):
+    train = ["train", folder / "train.csv", *ROLES, *option, "-o", tmp_path / "model"]
+    said = mistake(capsys, *train)
+    assert f"Expected {option[0]} with a limit to guarantee, got it alone." in said
+    assert not (tmp_path / "model").exists()

@@ -156,3 +156,13 @@ def test_options_that_a_model_answers_are_refused(batches, capsys):
     said = mistake(capsys, *watching, "--state", batches / "state.json", "--threshold", "0.9")
     assert "Leave out --label, --positive, --sensitive and --threshold." in said
     assert not (batches / "state.json").exists()
+
+
+def test_the_confidence_of_a_state_is_its_own(batches, capsys):
+    code, _, _ = watch(capsys, batches, "0.csv", "--max-dp", "0.1", "--confidence", "0.999")
+    assert code == 0
+    again = ["monitor", batches / "1.csv", *COLUMN, "--state", batches / "state.json"]
+    said = mistake(capsys, *again, "--confidence", "0.9")
+    assert "at confidence 0.999, got {'demographic_parity': 0.1} at 0.9. Limits are fixed" in said
+    for more in ([], ["--confidence", "0.999"], ["--max-dp", "0.1"]):
+        assert run(capsys, *again, *more)[0] == 0

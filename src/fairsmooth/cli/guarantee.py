@@ -45,7 +45,7 @@ def command(
     max_dp: MaxDp = None,
     max_eo: MaxEo = None,
     min_ratio: MinRatio = None,
-    confidence: Confidence = 0.95,
+    confidence: Confidence = None,
     shift: ShiftOption = None,
     attempt: Annotated[
         int | None,

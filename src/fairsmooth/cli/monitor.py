@@ -40,7 +40,7 @@ def command(
     max_dp: MaxDp = None,
     max_eo: MaxEo = None,
     min_ratio: MinRatio = None,
-    confidence: Confidence = 0.95,
+    confidence: Confidence = None,
     name: Annotated[
         str | None, typer.Option("--name", help="Name of the batch; its contents if left out.")
     ] = None,
@@ -80,7 +80,7 @@ def command(
 
     loaded = None if path is None else TableModel.load(path)
     rule = _rule(path, scores=scores, threshold=threshold, sensitive=sensitive, positive=positive)
-    monitor, rule = _monitor(state, limits, rule)
+    monitor, rule = _monitor(state, limits, confidence, rule)
     text = () if loaded is None else loaded.text_columns
     table, notes = read(table_path, text=text, sep=sep, decimal=decimal, encoding=encoding)
     rows = decided_rows(
@@ -155,7 +155,7 @@ def _completed(rule: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
 
 
 def _monitor(
-    path: Path, limits: "Limits | None", rule: dict[str, Any]
+    path: Path, limits: "Limits | None", confidence: float | None, rule: dict[str, Any]
 ) -> "tuple[GapMonitor, dict[str, Any]]":
     """Return the monitor of a state, or a new one, and the rule that it watches."""
     from fairsmooth.guarantees import GapMonitor
@@ -178,12 +178,12 @@ def _monitor(
             "Start a new state for another model, threshold, positive value or sensitive column."
         )
     monitor = GapMonitor.from_dict(plain)
-    if limits is not None and (
-        limits.to_dict() != monitor.limits or limits.confidence != monitor.confidence
-    ):
+    asked = monitor.limits if limits is None else limits.to_dict()
+    sure = monitor.confidence if confidence is None else confidence
+    if (asked, sure) != (monitor.limits, monitor.confidence):
         raise InputError(
             f"Expected the limits of {path}, {monitor.limits} at confidence "
-            f"{monitor.confidence:g}, got {limits.to_dict()} at {limits.confidence:g}. "
+            f"{monitor.confidence:g}, got {asked} at {sure:g}. "
             "Limits are fixed when a state begins; start a new one."
         )
     return monitor, rule
