@@ -133,6 +133,7 @@ def decided_by_column(
     names, bands = parse_bands(sensitive, list(table.columns))
     for name in (column, *names, *(() if label is None else (label,))):
         _validate.known_column(name, list(table.columns), where="the table")
+    _require_one_part(column, label, names)
     if len(table) == 0:
         raise InputError("Expected at least one row, got none.")
     if threshold is not None and not np.isfinite(threshold):
@@ -149,6 +150,17 @@ def decided_by_column(
         table, roles, read.decisions, scores=read.scores, threshold=read.threshold, labels=values
     )
     return replace(found, selected=read.selected, notes=(*read.notes(column), *found.notes))
+
+
+def _require_one_part(column: str, label: str | None, sensitive: tuple[str, ...]) -> None:
+    """Refuse a column that plays two parts: of labels that are the decisions all are right."""
+    parts = (column, *sensitive, *(() if label is None else (label,)))
+    twice = next((name for name in parts if parts.count(name) > 1), None)
+    if twice is not None:
+        raise InputError(
+            "Expected scores, label and sensitive columns to differ, each named once, got "
+            f"{twice!r} twice."
+        )
 
 
 def _decided(

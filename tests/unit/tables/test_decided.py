@@ -201,3 +201,18 @@ def test_decisions_in_other_words_than_the_labels_are_refused(values, message):
     table = _table(d=values, sex=["f", "m"], y=["bad", "good"])
     with pytest.raises(InputError, match=message):
         decided_by_column(table, column="d", sensitive=("sex",), label="y", positive="good")
+
+
+@pytest.mark.parametrize(
+    ("column", "label", "sensitive", "twice"),
+    [
+        ("d", "d", ("sex",), "d"),
+        ("d", "y", ("sex", "sex"), "sex"),
+        ("d", "y", ("y",), "y"),
+        ("d", None, ("d",), "d"),
+    ],
+)
+def test_a_column_plays_one_part(column, label, sensitive, twice):
+    table = _table(d=[1, 0, 1, 0], sex=["f", "m", "m", "f"], y=[1, 1, 0, 0])
+    with pytest.raises(InputError, match=f"to differ, each named once, got '{twice}' twice"):
+        decided_by_column(table, column=column, label=label, sensitive=sensitive)
