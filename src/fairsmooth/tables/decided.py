@@ -11,7 +11,7 @@ from fairsmooth._types import Floats, Labels
 from fairsmooth.data.banding import parse_bands
 from fairsmooth.data.files.stored import StoredTable
 from fairsmooth.data.frames import table_digest
-from fairsmooth.data.roles import Roles, label_codes, sensitive_frame
+from fairsmooth.data.roles import UNMISTAKABLE, Roles, label_pair, sensitive_frame
 from fairsmooth.data.values import normal_text, normal_texts
 from fairsmooth.exceptions import InputError
 from fairsmooth.tables.decision_column import read_decisions
@@ -188,7 +188,9 @@ def _decided(
         y = _truth(table[roles.label], roles.label, labels)
         if np.isnan(y).all():
             y = None
-        elif np.isnan(y).any():
+        else:
+            notes += _one_label(y, roles.label, labels)
+        if y is not None and np.isnan(y).any():
             notes.append(f"{int(np.isnan(y).sum()):,} rows have no label.")
     return DecidedRows(
         decisions,
@@ -201,10 +203,38 @@ def _decided(
     )
 
 
-def _two_labels(column: pd.Series, roles: Roles) -> tuple[str, str]:
-    """Return the negative and the positive value as normal texts."""
-    known = column[normal_texts(roles.label, column).notna().to_numpy()]
-    return label_codes(known, roles)[1]
+def _two_labels(column: pd.Series, roles: Roles) -> tuple[str, str] | None:
+    """Return the negative and the positive value as normal texts; None if no row has one yet.
+
+    A batch may have one of them only. It says which if it is one of 0 and 1, no and yes or the
+    like, or if the positive one is named.
+    """
+    found = set(normal_texts(roles.label, column).dropna())
+    if not found:
+        return None
+    if len(found) > 1:
+        return label_pair(found, roles)
+    (only,) = found
+    named = normal_text(roles.positive)
+    others = [set(pair) - {only.lower()} for pair in UNMISTAKABLE if only.lower() in pair]
+    other = others[0].pop() if others else f"not {only}"
+    if named is None and not others:
+        return label_pair(found, roles)  # refuses it
+    if named is None:
+        return label_pair({only, other}, roles)
+    return (other, only) if named == only else (only, named)
+
+
+def _one_label(y: Floats, name: str, labels: tuple[str, str]) -> list[str]:
+    """Say so where all labels are one value: a positive value that is misspelt has that effect."""
+    known = np.unique(y[~np.isnan(y)])
+    if len(known) > 1:
+        return []
+    kind = "positive" if known[0] else "negative"
+    return [
+        f"All labels in {name!r} are {labels[int(known[0])]!r}, the {kind} one "
+        f"(the other is {labels[1 - int(known[0])]!r})."
+    ]
 
 
 def _truth(column: pd.Series, name: str, labels: tuple[str, str]) -> Floats:

@@ -216,3 +216,36 @@ def test_a_column_plays_one_part(column, label, sensitive, twice):
     table = _table(d=[1, 0, 1, 0], sex=["f", "m", "m", "f"], y=[1, 1, 0, 0])
     with pytest.raises(InputError, match=f"to differ, each named once, got '{twice}' twice"):
         decided_by_column(table, column=column, label=label, sensitive=sensitive)
+
+
+@pytest.mark.parametrize(
+    ("labels", "positive", "truth"),
+    [
+        ([0, 0, 0], None, 0.0),
+        ([1, 1, None], None, 1.0),
+        ([0, 0, 0], 0, 1.0),
+        ([1, 1, 1], 1, 1.0),
+        ([1, 1, 1], 0, 0.0),
+        (["good", "good", "good"], "good", 1.0),
+        (["No", "No", "No"], None, 0.0),
+        (["bad", "bad", "bad"], "good", 0.0),
+    ],
+)
+def test_a_batch_may_have_labels_of_one_value(labels, positive, truth):
+    table = _table(d=[0.2, 0.7, 0.9], sex=["f", "m", "m"], y=labels)
+    how = {"column": "d", "sensitive": ("sex",), "label": "y", "positive": positive}
+    rows = decided_by_column(table, **how)
+    assert set(rows.y[~np.isnan(rows.y)]) == {truth}
+    assert rows.notes[0].startswith("All labels in 'y' are ")
+
+
+def test_a_word_by_itself_needs_its_contrary():
+    table = _table(d=[0.2, 0.7], sex=["f", "m"], y=["bad", "bad"])
+    with pytest.raises(InputError, match="Expected a label with 2 values in 'y', got 1: 'bad'"):
+        decided_by_column(table, column="d", sensitive=("sex",), label="y")
+
+
+def test_a_label_column_may_be_empty_until_the_labels_are_known():
+    table = _table(d=[0.2, 0.7], sex=["f", "m"], y=[None, None])
+    rows = decided_by_column(table, column="d", sensitive=("sex",), label="y", positive="good")
+    assert rows.y is None
