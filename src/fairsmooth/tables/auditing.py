@@ -159,7 +159,7 @@ def _require_groups(
     rows = np.isin(here.codes, unknown)
     shown = ", ".join(group_text(here.labels[code]) for code in unknown[:_SHOWN])
     raise GroupError(
-        f"Expected rows of the model's groups, {', '.join(map(group_text, groups))}, got "
+        f"Expected rows of the groups of the model, {', '.join(map(group_text, groups))}, got "
         f"{int(rows.sum()):,} of {'another' if len(unknown) == 1 else 'others'}: {shown}"
         f"{', …' if len(unknown) > _SHOWN else ''} (the first is row "
         f"{int(np.flatnonzero(usable)[np.argmax(rows)]) + 1}). Leave those rows out, or audit the "

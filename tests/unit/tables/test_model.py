@@ -362,7 +362,7 @@ def test_an_audit_names_rows_of_groups_that_the_model_has_not(model, table, tmp_
     other = table.drop(columns="risk").assign(sex=["x" if n in (2, 5) else s for n, s in
                                                    enumerate(table["sex"])])  # fmt: skip
     other.loc[0, "sex"] = None
-    message = r"groups, f, m, got 2 of another: x \(the first is row 3\). Leave those rows out"
+    message = r"groups of the model, f, m, got 2 of another: x \(the first is row 3\). Leave"
     with pytest.raises(GroupError, match=message):
         model.audit(other)
     other.to_parquet(tmp_path / "other.parquet")
