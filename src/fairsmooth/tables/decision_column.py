@@ -99,6 +99,8 @@ def mean_alike(one: str, other: str) -> bool:
 
 def _selected(found: Collection[str], labels: tuple[str, str] | None, positive: Any) -> str | None:
     """Return the value that means selected, or None where the column holds no decisions."""
+    if len(found) > 2:  # scores: nothing below need look at millions of them
+        return None
     if labels is not None and set(found) <= set(labels):
         return labels[1]
     named = normal_text(positive) if labels is None else None
