@@ -192,3 +192,25 @@ def test_rows_without_a_label_or_group_are_told(run, folder, table):
     code, _, err = run("audit holes.csv --scores score --sensitive sex --strict")
     assert code == 2
     assert "Expected a group in every row, got 3 without." in err
+
+
+def test_what_means_selected_is_named_and_is_what_positive_says(run, folder, table):
+    """Without a label, --positive names the decision; silence would turn the rates around."""
+    code, out, err = run("audit data.csv --scores chosen --positive 0 --sensitive sex")
+    assert (code, "selected where it is '0'." in out) == (0, True)
+    assert "In 'chosen' the positive value '0' means selected." in err
+    document = json.loads(
+        run("audit data.csv --scores chosen --positive 0 --sensitive sex --json")[1]
+    )
+    assert document["provenance"]["selected"] == "0"
+    rates = 1.0 - table.groupby("sex")["chosen"].mean()
+    assert [g["selection_rate"] for g in document["groups"]] == pytest.approx([*rates])
+    table.assign(chosen=table["chosen"].map({0: "out", 1: "in"})).to_csv(
+        folder / "words.csv", index=False
+    )
+    page = folder / "words.html"
+    words = f"audit words.csv --scores chosen --positive in --sensitive sex --report {page}"
+    assert "selected where it is 'in'." in run(words)[1]
+    assert "column chosen is in" in page.read_text()
+    bare = run(words.replace("--positive in", ""))
+    assert (bare[0], "name the positive one of the two." in bare[2]) == (2, True)

@@ -347,3 +347,25 @@ def test_no_guarantee_no_model(tmp_path, capsys):
     assert not (tmp_path / "m").exists()
     message = mistake(capsys, *train, "--guarantee-dp", "0.1", "--parity", "demographic_parity")
     assert "Leave out --parity" in message
+
+
+@pytest.mark.parametrize(
+    "option", [("--confidence", "0.99"), ("--aim", "0.5"), ("--shift", "hellinger:0.1")]
+)
+def test_what_belongs_to_a_guarantee_is_refused_without_one(folder, tmp_path, capsys, option):
+    train = ["train", folder / "train.csv", *ROLES, *option, "-o", tmp_path / "model"]
+    said = mistake(capsys, *train)
+    assert f"Expected {option[0]} with a limit to guarantee, got it alone." in said
+    assert not (tmp_path / "model").exists()
+
+
+def test_half_a_plan_spends_no_rows(folder, tmp_path, capsys):
+    tested = ["guarantee", folder / "model", folder / "safe.csv", "--max-dp", "0.2"]
+    for more in (["--rates", ".2,.3"], ["--shares", ".5,.5"]):
+        said = mistake(capsys, *tested, *more)
+        assert "with --plan and no table, got no --plan. No row was tested." in said
+    said = mistake(capsys, *tested, "--plan", "--rates", ".2,.3")
+    assert "got a table too. Leave out one of them." in said
+    for more in (["-o", tmp_path / "plan.json"], ["--report", tmp_path / "plan.html"]):
+        said = mistake(capsys, *tested, "--plan", *more)
+        assert "got --plan, which tests none. Leave out -o and --report" in said

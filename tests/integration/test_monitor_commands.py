@@ -114,3 +114,55 @@ def test_states_that_do_not_fit_are_refused(batches, capsys):
         state.write_text(text)
         assert "Expected the state of a monitor" in mistake(capsys, *monitor)
         assert state.read_text() == text
+
+
+def test_decisions_and_their_contrary_are_not_added_up(tmp_path, capsys):
+    """The label's positive value is 0, and the column approved has 0 and 1 too."""
+    batch, state = tmp_path / "batch.csv", tmp_path / "state.json"
+    rows = {"approved": [0, 1, 1] * 30, "sex": ["f", "m"] * 45, "default": [0, 1] * 45}
+    pd.DataFrame(rows).to_csv(batch, index=False)
+    watching = ["monitor", batch, "--scores", "approved", "--sensitive", "sex", "--state", state]
+    assert run(capsys, *watching, "--max-dp", "0.5")[0] == 0
+    kept = state.read_text()
+    labelled = [*watching, "--label", "default", "--positive"]
+    said = mistake(capsys, *labelled, "0")
+    assert "Expected '1' to mean selected, as in the batches that" in said
+    assert "got '0'. Name the same --positive" in said
+    assert state.read_text() == kept
+    code, out, _ = run(capsys, *labelled, "1", "--json")
+    selected = {c["group"]: (c["rows"], c["positive"]) for c in json.loads(out)["counts"][:2]}
+    assert (code, selected) == (0, {"f": (45, 30), "m": (45, 30)})
+
+
+def test_a_state_of_an_earlier_version_goes_on_with_decisions(tmp_path, capsys):
+    batch, state = tmp_path / "batch.csv", tmp_path / "state.json"
+    pd.DataFrame({"d": ["no", "no", "no"], "sex": ["f", "m", "m"]}).to_csv(batch, index=False)
+    watching = ["monitor", batch, "--scores", "d", "--sensitive", "sex", "--state", state]
+    assert run(capsys, *watching, "--max-dp", "0.5")[0] == 0
+    earlier = json.loads(state.read_text())
+    assert earlier["rule"].pop("selected") == "yes"
+    state.write_text(json.dumps(earlier))
+    pd.DataFrame({"d": ["Yes", "No"], "sex": ["f", "m"]}).to_csv(batch, index=False)
+    assert run(capsys, *watching)[0] == 0
+    assert json.loads(state.read_text())["rule"]["selected"] == "Yes"
+    pd.DataFrame({"d": ["yes", "no"], "sex": ["m", "m"]}).to_csv(batch, index=False)
+    assert run(capsys, *watching)[0] == 0
+
+
+def test_options_that_a_model_answers_are_refused(batches, capsys):
+    train = ["train", batches / "0.csv", *ROLES, "--drop", "score", "-o", batches / "model"]
+    assert run(capsys, *train)[0] == 0
+    watching = ["monitor", batches / "model", batches / "1.csv", "--max-dp", "0.5"]
+    said = mistake(capsys, *watching, "--state", batches / "state.json", "--threshold", "0.9")
+    assert "Leave out --label, --positive, --sensitive and --threshold." in said
+    assert not (batches / "state.json").exists()
+
+
+def test_the_confidence_of_a_state_is_its_own(batches, capsys):
+    code, _, _ = watch(capsys, batches, "0.csv", "--max-dp", "0.1", "--confidence", "0.999")
+    assert code == 0
+    again = ["monitor", batches / "1.csv", *COLUMN, "--state", batches / "state.json"]
+    said = mistake(capsys, *again, "--confidence", "0.9")
+    assert "at confidence 0.999, got {'demographic_parity': 0.1} at 0.9. Limits are fixed" in said
+    for more in ([], ["--confidence", "0.999"], ["--max-dp", "0.1"]):
+        assert run(capsys, *again, *more)[0] == 0

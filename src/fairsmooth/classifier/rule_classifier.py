@@ -20,6 +20,7 @@ from fairsmooth._types import Floats, Labels
 from fairsmooth.classifier.group_classifier import GroupClassifier, both_classes
 from fairsmooth.core.rows import CodedRows, DenseRows, Rows, SparseRows
 from fairsmooth.core.rule_holder import RuleHolder
+from fairsmooth.data.given_groups import given_groups, refuse_lazy
 from fairsmooth.data.groups import Groups, some_rows
 from fairsmooth.exceptions import InputError
 from fairsmooth.training.example import Example
@@ -54,6 +55,7 @@ class RuleClassifier(RuleHolder, GroupClassifier):
         known = (getattr(self, "groups_", None), getattr(self, "classes_", None))
         fitted = dict(vars(self))
         self._forget()
+        sensitive_features = given_groups(sensitive_features)
         rows, y = self._validated(X, y)
         weights = None
         if sample_weight is not None:
@@ -149,6 +151,7 @@ class RuleClassifier(RuleHolder, GroupClassifier):
             self.n_features_in_, self.feature_names_in_ = len(X.names), np.array(X.names, object)
             check_consistent_length(X.codes, y)
             return X, y
+        refuse_lazy(X)
         options: Any = {"accept_sparse": "csr", "accept_large_sparse": True}
         X, y = validate_data(
             self, X, y, dtype=np.float64, order="C", force_writeable=True, **options
@@ -182,6 +185,7 @@ class RuleClassifier(RuleHolder, GroupClassifier):
         check_is_fitted(self)
         if isinstance(X, CodedRows):
             return self._own_columns(X)
+        refuse_lazy(X)
         if issparse(X):
             options: Any = {"accept_sparse": "csr", "dtype": np.float64, "reset": False}
             return _sparse_rows(validate_data(self, X, **options))

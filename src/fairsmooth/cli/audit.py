@@ -92,7 +92,7 @@ def command(
         refuse_options_of_a_model(label, positive, sensitive, threshold)
     _require_targets(report, csv, standard, [table_path, *([] if path is None else [path])])
     asked = (max_dp, max_eo, min_ratio) != (None, None, None)
-    limits = limits_of(max_dp, max_eo, min_ratio, 0.95) if asked else None
+    limits = limits_of(max_dp, max_eo, min_ratio, None) if asked else None
     title = f"Audit of {scores if path is None else path.name} on {table_path.name}"
     outcome = Outcome(path, table_path, limits, report, csv, title, began, json_output)
     if wants_parts(table_path, parts, jobs=jobs, scheduler=scheduler, asked=parts is not None):

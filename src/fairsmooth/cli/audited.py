@@ -64,6 +64,9 @@ def limits_dict(measured: Sequence[Measured]) -> list[dict[str, Any]]:
 
 def _system_lines(provenance: dict[str, Any]) -> list[str]:
     column, threshold = provenance["scores"], provenance["threshold"]
-    how = "the decision" if threshold is None else f"selected where it exceeds {threshold:g}"
+    if threshold is None:
+        how = f"selected where it is {provenance['selected']!r}"
+    else:
+        how = f"selected where it exceeds {threshold:g}"
     groups = ", ".join(provenance["sensitive"])
     return [f"Column {column!r} is what the system put out: {how}.", f"Groups: {groups}."]

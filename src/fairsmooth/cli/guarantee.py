@@ -23,6 +23,7 @@ from fairsmooth.cli.limits import (
     refuse_options_of_a_model,
 )
 from fairsmooth.cli.options import Decimal, Encoding, Json, Positive, Separator, Unknown
+from fairsmooth.cli.planning import needed_rows, planned, print_plan, require_one_question
 from fairsmooth.exceptions import InputError
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ def command(
     max_dp: MaxDp = None,
     max_eo: MaxEo = None,
     min_ratio: MinRatio = None,
-    confidence: Confidence = 0.95,
+    confidence: Confidence = None,
     shift: ShiftOption = None,
     attempt: Annotated[
         int | None,
@@ -81,9 +82,10 @@ def command(
     safety rows answers one question once.
     """
     limits = limits_of(max_dp, max_eo, min_ratio, confidence)
+    require_one_question(plan, model, [rates, shares], [output, report])
     moved = parse_shift(shift)
     if plan and model is None:
-        _print_plan(_planned(limits, moved, rates, shares), json_output)
+        print_plan(planned(limits, moved, rates, shares), json_output)
         return
     if model is None:
         raise InputError("Expected a model and a table, or a table and --scores, got neither.")
@@ -102,7 +104,7 @@ def command(
     if plan:
         from fairsmooth.tables.guaranteeing import rows_enough
 
-        _print_plan(rows_enough(safety.rows, limits, shift=moved), json_output)
+        print_plan(rows_enough(safety.rows, limits, shift=moved), json_output)
         return
     found = safety.guarantee(limits, moved, attempt)
     _tell(found, output, json_output)
@@ -154,6 +156,7 @@ class SafetyRows:
             "label": named["label"] if known is None else known.label,
             "positive": named["positive"] if known is None else known.positive,
             "unknown": unknown,
+            "selected": rows.selected,
         }
         return cls(rows, table, model, facts)
 
@@ -224,61 +227,4 @@ def _say_what_would_do(rows: "DecidedRows", limits: "Limits", shift: "Shift | No
     from fairsmooth.tables.guaranteeing import rows_enough
 
     for name, needed in rows_enough(rows, limits, shift=shift).items():
-        say(f"At the measured rates {_needed(name, needed)} (these rows are now spent).")
-
-
-def _needed(name: str, rows: int | None) -> str:
-    words = name.replace("_", " ")
-    if rows is None:
-        return f"no number of rows would guarantee the limit on {words}"
-    return f"about {rows:,} rows would guarantee the limit on {words} four times in five"
-
-
-def _planned(
-    limits: "Limits", shift: "Shift | None", rates: str | None, shares: str | None
-) -> dict[str, int | None]:
-    """Plan from expected rates alone, before any row exists."""
-    from fairsmooth.guarantees.enough_rows import rows_needed
-    from fairsmooth.guarantees.quantities import QUANTITIES
-
-    if rates is None:
-        raise InputError("Expected --plan with a table, or with --rates such as .2,.17, got none.")
-    expected = _numbers(rates, "--rates")
-    given = _numbers(shares, "--shares") if shares else [1.0 / len(expected)] * len(expected)
-    if len(given) != len(expected) or abs(sum(given) - 1.0) > 1e-6:
-        raise InputError(f"Expected {len(expected)} --shares that add up to 1, got {shares}.")
-    labelled = [n for n in limits.to_dict() if None not in QUANTITIES[n].labels]
-    if labelled:
-        raise InputError(
-            "Expected a pilot table to plan a limit on error rates, got --rates alone. "
-            "Give rows with labels, or plan selection rates only."
-        )
-    return {
-        name: rows_needed(
-            name, limit, rates=expected, shares=given, confidence=limits.confidence, shift=shift
-        )
-        for name, limit in limits.to_dict().items()
-    }
-
-
-def _numbers(text: str, option: str) -> list[float]:
-    try:
-        values = [float(part) for part in text.split(",")]
-    except ValueError:
-        raise InputError(f"Expected {option} as numbers such as .2,.17, got {text!r}.") from None
-    if len(values) < 2 or not all(0.0 <= value <= 1.0 for value in values):
-        raise InputError(f"Expected {option} of two groups or more in [0, 1], got {text!r}.")
-    return values
-
-
-def _print_plan(plan: dict[str, int | None], json_output: bool) -> None:
-    from fairsmooth.cli.output import print_json, print_lines
-
-    if json_output:
-        print_json({"rows_needed": plan})
-        return
-    print_lines(
-        f"{_needed(name, rows).capitalize()}, all groups together, at the expected rates and "
-        "shares."
-        for name, rows in plan.items()
-    )
+        say(f"At the measured rates {needed_rows(name, needed)} (these rows are now spent).")

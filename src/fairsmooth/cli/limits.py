@@ -28,7 +28,12 @@ MinRatio = Annotated[
     float | None,
     typer.Option("--min-ratio", help="Least ratio of two groups' selection rates, such as 0.8."),
 ]
-Confidence = Annotated[float, typer.Option("--confidence", help="How sure the guarantee must be.")]
+# No default where it is declared: one that is given, and has no effect, is refused.
+Confidence = Annotated[
+    float | None,
+    typer.Option("--confidence", help="How sure the guarantee must be; 0.95 if left out."),
+]
+_CONFIDENCE, _AIM = 0.95, 0.9
 ShiftOption = Annotated[
     str | None,
     typer.Option(
@@ -55,7 +60,7 @@ def limits_of(
     max_dp: float | None,
     max_eo: float | None,
     min_ratio: float | None,
-    confidence: float,
+    confidence: float | None,
     *,
     flags: str = "--max-dp, --max-eo or --min-ratio",
 ) -> "Limits":
@@ -68,7 +73,7 @@ def limits_of(
         demographic_parity=max_dp,
         equalized_odds_sum=max_eo,
         impact_ratio=min_ratio,
-        confidence=confidence,
+        confidence=_CONFIDENCE if confidence is None else confidence,
     )
 
 
@@ -78,7 +83,7 @@ class Wanted:
 
     limits: "Limits | None" = None
     shift: "Shift | None" = None
-    aim: float = 0.9
+    aim: float = _AIM
 
     @classmethod
     def of(
@@ -86,16 +91,22 @@ class Wanted:
         gap: float | None,
         odds: float | None,
         ratio: float | None,
-        confidence: float,
+        confidence: float | None,
         shift: str | None,
-        aim: float,
+        aim: float | None,
     ) -> "Wanted":
         """Return what the options of ``train`` ask for."""
         if (gap, odds, ratio) == (None, None, None):
-            if shift is not None:
-                raise InputError("Expected --shift with a limit to guarantee, got it alone.")
+            given = {"--shift": shift, "--confidence": confidence, "--aim": aim}
+            for name, value in given.items():
+                if value is not None:
+                    raise InputError(
+                        f"Expected {name} with a limit to guarantee, got it alone. Give "
+                        "--guarantee-dp, --guarantee-eo or --min-ratio."
+                    )
             return cls()
-        return cls(limits_of(gap, odds, ratio, confidence), parse_shift(shift), aim)
+        limits = limits_of(gap, odds, ratio, confidence)
+        return cls(limits, parse_shift(shift), _AIM if aim is None else aim)
 
     def refuse_beside(self, *parity: object) -> None:
         """Refuse a parity term, weight or limits that the search would choose itself."""

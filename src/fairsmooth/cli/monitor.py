@@ -18,6 +18,7 @@ from fairsmooth.cli.limits import (
     decided_rows,
     limits_of,
     model_and_data,
+    refuse_options_of_a_model,
 )
 from fairsmooth.cli.options import Decimal, Encoding, Json, Positive, Separator, Unknown
 from fairsmooth.exceptions import InputError
@@ -39,7 +40,7 @@ def command(
     max_dp: MaxDp = None,
     max_eo: MaxEo = None,
     min_ratio: MinRatio = None,
-    confidence: Confidence = 0.95,
+    confidence: Confidence = None,
     name: Annotated[
         str | None, typer.Option("--name", help="Name of the batch; its contents if left out.")
     ] = None,
@@ -67,6 +68,8 @@ def command(
     from fairsmooth.cli.targets import require_target
 
     path, table_path = model_and_data(model, batch, scores)
+    if path is not None:
+        refuse_options_of_a_model(label, positive, sensitive, threshold)
     sources = [table_path, *([] if path is None else [path])]
     require_target(state, inputs=sources)
     if report is not None:
@@ -77,13 +80,14 @@ def command(
 
     loaded = None if path is None else TableModel.load(path)
     rule = _rule(path, scores=scores, threshold=threshold, sensitive=sensitive, positive=positive)
-    monitor, rule = _monitor(state, limits, rule)
+    monitor, rule = _monitor(state, limits, confidence, rule)
     text = () if loaded is None else loaded.text_columns
     table, notes = read(table_path, text=text, sep=sep, decimal=decimal, encoding=encoding)
     rows = decided_rows(
         loaded, table, scores=scores, label=label, positive=positive, sensitive=sensitive,
         threshold=threshold, unknown=unknown,
     )  # fmt: skip
+    rule = _same_meaning(state, rule, rows.selected)
     groups = rows.sensitive.iloc[:, 0] if rows.sensitive.shape[1] == 1 else rows.sensitive
     monitor.update(rows.decisions, sensitive_features=groups, y_true=rows.y, batch=name)
     write_document(state, {**monitor.to_dict(), "rule": rule})
@@ -112,6 +116,7 @@ def _write_report(
     subject = Subject(
         provenance=None if model is None else model.provenance,
         sensitive=tuple(map(str, rows.sensitive)),
+        positive=rows.selected,
         threshold=rows.threshold,
         rows="rows watched",
         n_rows=sum(cell["rows"] for cell in monitor.counts if cell["label"] is None),
@@ -137,7 +142,7 @@ def _tell(monitor: "GapMonitor", json_output: bool) -> None:
 def _rule(path: Path | None, **named: Any) -> dict[str, Any]:
     """Say whose decisions about which groups are watched: others need another state."""
     if path is None:
-        return named
+        return {**named, "selected": None}  # known once a batch is read
     from fairsmooth.persistence import file_digest
 
     return {"model": file_digest(path)}
@@ -145,13 +150,12 @@ def _rule(path: Path | None, **named: Any) -> dict[str, Any]:
 
 def _completed(rule: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
     """Take over what the positive value is: it is named with labels, which may come later."""
-    if rule.get("positive", "") is None:
-        return {**rule, "positive": other.get("positive")}
-    return rule
+    open_ones = [name for name in ("positive", "selected") if rule.get(name, "") is None]
+    return {**rule, **{name: other.get(name) for name in open_ones}}
 
 
 def _monitor(
-    path: Path, limits: "Limits | None", rule: dict[str, Any]
+    path: Path, limits: "Limits | None", confidence: float | None, rule: dict[str, Any]
 ) -> "tuple[GapMonitor, dict[str, Any]]":
     """Return the monitor of a state, or a new one, and the rule that it watches."""
     from fairsmooth.guarantees import GapMonitor
@@ -165,7 +169,8 @@ def _monitor(
         return GapMonitor(limits), rule
     plain = read_document(path, "the state of a monitor")
     found = plain.pop("rule", None)
-    known = found if isinstance(found, dict) else {}
+    # Earlier versions did not write which value of a column means selected.
+    known = {**dict.fromkeys(rule), **(found if isinstance(found, dict) else {})}
     rule = _completed(rule, known)
     if _completed(known, rule) != rule:
         raise InputError(
@@ -173,15 +178,31 @@ def _monitor(
             "Start a new state for another model, threshold, positive value or sensitive column."
         )
     monitor = GapMonitor.from_dict(plain)
-    if limits is not None and (
-        limits.to_dict() != monitor.limits or limits.confidence != monitor.confidence
-    ):
+    asked = monitor.limits if limits is None else limits.to_dict()
+    sure = monitor.confidence if confidence is None else confidence
+    if (asked, sure) != (monitor.limits, monitor.confidence):
         raise InputError(
             f"Expected the limits of {path}, {monitor.limits} at confidence "
-            f"{monitor.confidence:g}, got {limits.to_dict()} at {limits.confidence:g}. "
+            f"{monitor.confidence:g}, got {asked} at {sure:g}. "
             "Limits are fixed when a state begins; start a new one."
         )
     return monitor, rule
+
+
+def _same_meaning(path: Path, rule: dict[str, Any], selected: str | None) -> dict[str, Any]:
+    """Refuse decisions of which the contrary was counted as selected in the batches before."""
+    from fairsmooth.tables.decision_column import mean_alike
+
+    if selected is None or "selected" not in rule:
+        return rule
+    known = str(rule["selected"] or selected)
+    if not mean_alike(known, selected):
+        raise InputError(
+            f"Expected {known!r} to mean selected, as in the batches that {path} has counted, "
+            f"got {selected!r}. Name the same --positive from the first batch on, or start a new "
+            "state."
+        )
+    return {**rule, "selected": known}
 
 
 def _chart(monitor: "GapMonitor", width: int = 60) -> list[str]:

@@ -101,7 +101,7 @@ def system_subject(facts: Mapping[str, Any], table_file: str) -> "Subject":
 
     return Subject(
         column=facts["scores"],
-        positive=facts["positive"],
+        positive=facts["selected"],
         sensitive=tuple(facts["sensitive"]),
         threshold=facts["threshold"],
         table_digest=facts["digest"],

@@ -90,12 +90,15 @@ def command(
         typer.Option("--guarantee-eo", help="The same for the equalized odds gap (sum)."),
     ] = None,
     min_ratio: MinRatio = None,
-    confidence: Confidence = 0.95,
+    confidence: Confidence = None,
     shift: ShiftOption = None,
     aim: Annotated[
-        float,
-        typer.Option("--aim", help="How likely the safety rows must be to guarantee the choice."),
-    ] = 0.9,
+        float | None,
+        typer.Option(
+            "--aim",
+            help="How likely the safety rows must be to guarantee the choice; 0.9 if left out.",
+        ),
+    ] = None,
     report: Annotated[
         Path | None, typer.Option("--report", help="HTML page to write, about the held-out rows.")
     ] = None,

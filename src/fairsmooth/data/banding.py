@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from fairsmooth.data.columns import Binned, plain
-from fairsmooth.data.values import numbers
+from fairsmooth.data.values import Read, numbers
 from fairsmooth.exceptions import InputError
 
 
@@ -31,13 +31,7 @@ class Banding:
         """Cut at the quantiles of the known numbers."""
         if n_bands < 2:
             raise InputError(f"Expected at least 2 bands of column {name!r}, got {n_bands}.")
-        read = numbers(name, column)
-        if read.wrong.any():
-            row = int(np.argmax(read.wrong))
-            raise InputError(
-                f"Expected numbers in column {name!r}, to cut it into bands, "
-                f"got {column.iloc[row]!r} in row {row + 1}."
-            )
+        read = quantities(name, column)
         known = read.values[~read.missing]
         if not len(known) or known.min() == known.max():
             raise InputError(f"Expected different numbers in column {name!r}, got one or none.")
@@ -62,6 +56,18 @@ class Banding:
             return cls(plain.text(data["name"]), plain.edges(data["edges"]))
         except (KeyError, TypeError, ValueError) as error:
             raise InputError(f"Expected bands as written by to_dict, got {error}.") from error
+
+
+def quantities(name: str, column: pd.Series) -> Read:
+    """Read a column that is to be cut into bands: nothing but numbers, and missing ones."""
+    read = numbers(name, column)
+    if read.wrong.any():
+        row = int(np.argmax(read.wrong))
+        raise InputError(
+            f"Expected numbers in column {name!r}, to cut it into bands, "
+            f"got {column.iloc[row]!r} in row {row + 1}."
+        )
+    return read
 
 
 def parse_bands(

@@ -66,11 +66,17 @@ def with_bands(roles: Roles, training: pd.DataFrame) -> Roles:
     return replace(roles, sensitive=names, bandings=(*roles.bandings, *learned))
 
 
-def sensitive_frame(table: pd.DataFrame, roles: Roles) -> pd.DataFrame:
-    """Return the groups of every row as normal texts, one column per sensitive column."""
+def sensitive_frame(
+    table: pd.DataFrame, roles: Roles, *, quantities: Collection[str] = ()
+) -> pd.DataFrame:
+    """Return the groups of every row as normal texts, one column per sensitive column.
+
+    ``quantities`` names columns that are still to be cut into bands, whose numbers need not
+    be whole.
+    """
     bandings = {banding.name: banding for banding in roles.bandings}
     for name in roles.sensitive:
-        if name not in bandings:
+        if name not in bandings and name not in quantities:
             refuse_probabilities(table[name])
     columns = {
         name: bandings[name].apply(table[name])
@@ -82,18 +88,19 @@ def sensitive_frame(table: pd.DataFrame, roles: Roles) -> pd.DataFrame:
 
 
 def usable_rows(
-    table: pd.DataFrame, roles: Roles, *, strict: bool = False
+    table: pd.DataFrame, roles: Roles, *, strict: bool = False, quantities: Collection[str] = ()
 ) -> tuple[NDArray[np.bool_], list[str]]:
     """Tell which rows have a label and a group, with a note on those that have not.
 
-    Of a table without the label column, which rows have a group.
+    Of a table without the label column, which rows have a group. For ``quantities`` see
+    :func:`sensitive_frame`.
 
     Raises
     ------
     InputError
         With ``strict``, if a row lacks one of them.
     """
-    groups = sensitive_frame(table, roles)
+    groups = sensitive_frame(table, roles, quantities=quantities)
     parts: dict[Any, pd.Series] = {**groups}
     if roles.label in table.columns:
         parts = {roles.label: normal_texts(roles.label, table[roles.label]), **parts}
@@ -179,15 +186,33 @@ def known_label_codes(column: pd.Series, notes: Mapping[str, Any]) -> NDArray[np
     return np.array([*(text == positive for text in texts), False])[codes].astype(np.int64)
 
 
-def names_of(columns: str | Iterable[str]) -> tuple[str, ...]:
-    """Return names of columns, of which one may stand by itself.
+def name_of(column: Any) -> str:
+    """Return the name of a column as text, as every table here has it: numbers are names too.
 
     Examples
     --------
-    >>> names_of("age"), names_of(["age", "sex"])
-    (('age',), ('age', 'sex'))
+    >>> name_of("age"), name_of(3)
+    ('age', '3')
     """
-    return (columns,) if isinstance(columns, str) else tuple(columns)
+    if isinstance(column, str):
+        return str(column)
+    if isinstance(column, int | np.integer) and not isinstance(column, bool):
+        return str(column)
+    raise InputError(f"Expected the name of a column, got {column!r}. Give it as text.")
+
+
+def names_of(columns: Any) -> tuple[str, ...]:
+    """Return names of columns, of which one may stand by itself, or none be given.
+
+    Examples
+    --------
+    >>> names_of("age"), names_of(["age", 3]), names_of(None)
+    (('age',), ('age', '3'), ())
+    """
+    if columns is None:
+        return ()
+    several = isinstance(columns, Iterable) and not isinstance(columns, str)
+    return tuple(map(name_of, columns)) if several else (name_of(columns),)
 
 
 def require_columns(table: Any, roles: Roles) -> None:

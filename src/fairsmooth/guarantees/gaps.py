@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from fairsmooth import _validate
 from fairsmooth._types import Floats
 from fairsmooth.core.contrasts import DIVERGENCES
+from fairsmooth.data.given_groups import given_groups
 from fairsmooth.data.groups import Groups, encode_groups
 from fairsmooth.exceptions import GroupError, InputError
 from fairsmooth.guarantees.cells import Cells, DecisionCells, ScoreCells
@@ -179,7 +180,7 @@ def _parts(
     n_rows = len(values)
     strata = None
     if control_features is not None:
-        strata = written(encode_groups(control_features, n_rows=n_rows))
+        strata = written(encode_groups(given_groups(control_features), n_rows=n_rows))
     for column, limits in table.items():
         groups = _groups(sensitive_features, column, n_rows=n_rows)
         for stratum, keep in _strata(strata):
@@ -213,7 +214,7 @@ def _groups(sensitive_features: Any, column: str | None, *, n_rows: int) -> Grou
         names = [str(name) for name in sensitive_features.columns]
         _validate.known_column(column, names, where="sensitive_features")
         sensitive_features = sensitive_features.iloc[:, names.index(column)]
-    groups = written(encode_groups(sensitive_features, n_rows=n_rows))
+    groups = written(encode_groups(given_groups(sensitive_features), n_rows=n_rows))
     if len(groups.labels) < 2:
         raise GroupError(
             f"Expected at least 2 groups in sensitive_features, got {len(groups.labels)}. "

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from fairsmooth.data.given_groups import given_groups
 from fairsmooth.data.groups import Groups, encode_groups, refuse_probabilities
 from fairsmooth.exceptions import InputError
 from fairsmooth.guarantees.group_labels import written
@@ -111,7 +112,7 @@ def named_groups(sensitive_features: Any, *, n_rows: int) -> Groups:
     """Encode groups; a missing value is a group with a name of its own."""
     if hasattr(sensitive_features, "to_pandas"):  # polars and Arrow
         sensitive_features = sensitive_features.to_pandas()
-    frame = pd.DataFrame(sensitive_features)
+    frame = pd.DataFrame(given_groups(sensitive_features))
     for position in range(frame.shape[1]):
         refuse_probabilities(frame.iloc[:, position])
     return written(encode_groups(frame.astype(object).where(frame.notna(), MISSING), n_rows=n_rows))

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from fairsmooth import _validate
 from fairsmooth._types import Floats
+from fairsmooth.data.given_groups import given_groups
 from fairsmooth.data.groups import encode_groups
 from fairsmooth.exceptions import InputError
 from fairsmooth.metrics.group import positive_label
@@ -57,7 +58,7 @@ def given_rows(
     within = scores is not None and scores.min() >= 0.0 and scores.max() <= 1.0
     return ScoredRows(
         y=(columns["y_true"] == positive).astype(np.int64) if "y_true" in columns else None,
-        groups=encode_groups(sensitive_features, n_rows=len(decisions)),
+        groups=encode_groups(given_groups(sensitive_features), n_rows=len(decisions)),
         scores=scores if within else None,
         decisions=np.asarray(decisions, dtype=bool),
         threshold=used,

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from fairsmooth import _validate
 from fairsmooth._types import Floats
+from fairsmooth.data.given_groups import given_groups
 from fairsmooth.data.groups import Groups, encode_groups
 from fairsmooth.exceptions import InputError
 from fairsmooth.metrics.rates import Rates, cell_sums, gaps_of, rates_of
@@ -148,7 +149,7 @@ def _rates(
     if not len(truth):
         raise InputError("Expected at least 1 row in y_true, got none.")
     positive = positive_label(np.union1d(truth, predicted), pos_label)
-    groups = encode_groups(sensitive_features, n_rows=len(truth))
+    groups = encode_groups(given_groups(sensitive_features), n_rows=len(truth))
     weights = row_weights(sample_weight, len(truth))
     return rates_of(*cell_sums(predicted == positive, truth == positive, groups, weights)), groups
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from fairsmooth import _validate
 from fairsmooth._types import Floats, Labels
 from fairsmooth.core.certificate import Certificate
+from fairsmooth.data.given_groups import given_groups
 from fairsmooth.data.groups import Groups, encode_groups, match_groups
 from fairsmooth.exceptions import InputError
 from fairsmooth.metrics.group import positive_label
@@ -164,11 +165,12 @@ def score_rows(clf: Any, X: Any, y: Any, *, sensitive_features: Any) -> ScoredRo
     certificate = getattr(clf, "certificate_", None)
     if certificate is None:
         scores = positive_scores(clf, X)
-        groups = encode_groups(sensitive_features, n_rows=len(scores))
+        groups = encode_groups(given_groups(sensitive_features), n_rows=len(scores))
         own = None
     else:
         n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
-        groups = match_groups(sensitive_features, tuple(clf.groups_), n_rows=n_rows)
+        given = given_groups(sensitive_features)
+        groups = match_groups(given, tuple(clf.groups_), n_rows=n_rows)
         own = own_rows(clf, X, groups)
         scores = own.scores
     if labels is not None:
@@ -215,7 +217,7 @@ def _predicted_rows(clf: Any, X: Any, y: Any, *, sensitive_features: Any) -> Sco
     ranking = None
     if hasattr(clf, "decision_function"):
         ranking = np.asarray(clf.decision_function(X), dtype=np.float64)
-    groups = encode_groups(sensitive_features, n_rows=len(predicted))
+    groups = encode_groups(given_groups(sensitive_features), n_rows=len(predicted))
     return ScoredRows(labels, groups, None, np.asarray(predicted == positive), ranking=ranking)
 
 

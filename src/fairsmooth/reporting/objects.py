@@ -35,7 +35,7 @@ def guarantee_subject(guarantee: GapGuarantee, **known: Any) -> Subject:
     facts = guarantee.provenance
     return Subject(
         column=facts.get("column"),
-        positive=facts.get("positive"),
+        positive=facts.get("selected"),
         sensitive=tuple(map(str, facts.get("sensitive") or ())),
         threshold=facts.get("threshold"),
         rows="safety rows",

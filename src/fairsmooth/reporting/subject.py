@@ -40,7 +40,7 @@ class Subject:
     column : str, optional
         Without a model: the column that holds scores or decisions.
     positive : object, optional
-        Without a model: what counts as selected.
+        Without a model: the value of that column which means selected.
     sensitive : sequence of str
         Without a model: the sensitive columns.
     threshold : float, optional
@@ -85,6 +85,8 @@ class Subject:
             return f"{known.label} = {known.positive} is predicted"
         if self.column is None:
             return "the decision is positive"
+        if self.threshold is None and self.positive is not None:
+            return f"column {self.column} is {self.positive}"
         if self.threshold is None:
             return f"column {self.column} says so"
         return f"column {self.column} exceeds {self.threshold:g}"

@@ -69,5 +69,6 @@ def describe_system(rows: DecidedRows, facts: Mapping[str, Any]) -> dict[str, An
         **facts,
         "sensitive": [str(name) for name in rows.sensitive],
         "threshold": rows.threshold,
+        "selected": rows.selected,
         "digest": rows.digest,
     }

@@ -1,5 +1,6 @@
 """Rows of a table as an audit needs them."""
 
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -9,7 +10,9 @@ from numpy.typing import NDArray
 
 from fairsmooth import _validate
 from fairsmooth._types import Floats, Labels
+from fairsmooth.core.labels import group_text
 from fairsmooth.data.frames import table_digest
+from fairsmooth.data.groups import encode_groups
 from fairsmooth.data.roles import (
     Roles,
     known_label_codes,
@@ -17,7 +20,8 @@ from fairsmooth.data.roles import (
     sensitive_frame,
     usable_rows,
 )
-from fairsmooth.data.values import normal_texts
+from fairsmooth.data.values import normal_text, normal_texts
+from fairsmooth.exceptions import GroupError
 from fairsmooth.metrics import Audit, audit
 from fairsmooth.metrics.own import take
 from fairsmooth.metrics.shift.scenarios import MOST_MIXED
@@ -32,6 +36,8 @@ SAME_TABLE = (
 )
 # Curves under shift look at every feature of a row; so many rows tell them well.
 _SHIFTED_ROWS = 50_000
+# Groups that a message names.
+_SHOWN = 5
 _NO_LABELS = "The table has no labels in {!r}: only what needs none is measured."
 
 
@@ -108,6 +114,7 @@ def known_rows(
     roles: Roles,
     known: Provenance,
     *,
+    groups: Sequence[Hashable],
     strict: bool = False,
     digest: str | None = None,
 ) -> KnownRows:
@@ -115,7 +122,8 @@ def known_rows(
 
     A table without the label column, or without one label in it, has no labels; in a table
     that has some, rows without one are left out. With ``strict`` that is an error. Of a table
-    that is not here as a whole, ``digest`` is that of the whole.
+    that is not here as a whole, ``digest`` is that of the whole. ``groups`` are the model's:
+    rows of another are refused.
     """
     notes = []
     if known.digest and (digest or table_digest(table)) == known.digest:
@@ -133,8 +141,30 @@ def known_rows(
     if not usable.any():
         raise NoRows(f"Expected at least one row to audit, got none of {len(table)}.")
     y = known_label_codes(table[roles.label][usable], known.to_dict()) if labelled else None
-    groups = sensitive_frame(table, roles)[usable]
-    return KnownRows(usable, y, groups, (*notes, *dropped))
+    sensitive = sensitive_frame(table, roles)[usable]
+    _require_groups(sensitive, groups, usable)
+    return KnownRows(usable, y, sensitive, (*notes, *dropped))
+
+
+def _require_groups(
+    sensitive: pd.DataFrame, groups: Sequence[Hashable], usable: NDArray[np.bool_]
+) -> None:
+    """Refuse rows of groups that the model has not: it has no classifier of their own."""
+    here = encode_groups(sensitive, n_rows=len(sensitive))
+    parts = [group if isinstance(group, tuple) else (group,) for group in groups]
+    known = {group_text(tuple(map(normal_text, part))) for part in parts}
+    unknown = [code for code, g in enumerate(here.labels) if group_text(g) not in known]
+    if not unknown:
+        return
+    rows = np.isin(here.codes, unknown)
+    shown = ", ".join(group_text(here.labels[code]) for code in unknown[:_SHOWN])
+    raise GroupError(
+        f"Expected rows of the groups of the model, {', '.join(map(group_text, groups))}, got "
+        f"{int(rows.sum()):,} of {'another' if len(unknown) == 1 else 'others'}: {shown}"
+        f"{', …' if len(unknown) > _SHOWN else ''} (the first is row "
+        f"{int(np.flatnonzero(usable)[np.argmax(rows)]) + 1}). Leave those rows out, or audit the "
+        "model's predictions as a column, which takes any group."
+    )
 
 
 @dataclass(frozen=True)

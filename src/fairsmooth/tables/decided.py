@@ -11,14 +11,14 @@ from fairsmooth._types import Floats, Labels
 from fairsmooth.data.banding import parse_bands
 from fairsmooth.data.files.stored import StoredTable
 from fairsmooth.data.frames import table_digest
-from fairsmooth.data.roles import Roles, label_codes, sensitive_frame
-from fairsmooth.data.values import normal_text, normal_texts, numbers
+from fairsmooth.data.roles import UNMISTAKABLE, Roles, label_pair, sensitive_frame
+from fairsmooth.data.values import normal_text, normal_texts
 from fairsmooth.exceptions import InputError
+from fairsmooth.tables.decision_column import read_decisions
 from fairsmooth.tables.model import TableModel
 
 # The cell of people whose group is not known: named, never dropped.
 MISSING_GROUP = "(missing)"
-_EXACT_DECISIONS = ({0.0}, {1.0}, {0.0, 1.0})
 
 
 @dataclass(frozen=True)
@@ -41,6 +41,8 @@ class DecidedRows:
         A score above it is a positive decision.
     notes : tuple of str
         What was noticed, one line each.
+    selected : str or None
+        Of a column of decisions: the value that means selected.
     """
 
     decisions: Labels
@@ -50,6 +52,7 @@ class DecidedRows:
     digest: str
     threshold: float | None
     notes: tuple[str, ...] = ()
+    selected: str | None = None
 
     def labels(self) -> Floats | None:
         """Return the labels if every row has one; None without a label column.
@@ -122,13 +125,15 @@ def decided_by_column(
 ) -> DecidedRows:
     """Read the decisions of any system from a column of scores or of decisions.
 
-    A column of 0 and 1, or of the label's two values, holds decisions. Other numbers are
-    scores: a score above ``threshold`` (½ for scores in [0, 1]; needed for others) is
-    a positive decision.
+    A column of the label's two values, of 0 and 1, no and yes or the like, or without labels
+    of any two values of which ``positive`` is one, holds decisions. Other numbers are scores:
+    a score above ``threshold`` (½ for scores in [0, 1]; needed for others) is a positive
+    decision.
     """
     names, bands = parse_bands(sensitive, list(table.columns))
     for name in (column, *names, *(() if label is None else (label,))):
         _validate.known_column(name, list(table.columns), where="the table")
+    _require_one_part(column, label, names)
     if len(table) == 0:
         raise InputError("Expected at least one row, got none.")
     if threshold is not None and not np.isfinite(threshold):
@@ -140,8 +145,22 @@ def decided_by_column(
         )
     roles = Roles(label=label or "", sensitive=names, positive=positive)
     values = None if label is None else _two_labels(table[label], roles)
-    decisions, scores, used = _decisions(table[column], values, threshold)
-    return _decided(table, roles, decisions, scores=scores, threshold=used, labels=values)
+    read = read_decisions(table[column], labels=values, positive=positive, threshold=threshold)
+    found = _decided(
+        table, roles, read.decisions, scores=read.scores, threshold=read.threshold, labels=values
+    )
+    return replace(found, selected=read.selected, notes=(*read.notes(column), *found.notes))
+
+
+def _require_one_part(column: str, label: str | None, sensitive: tuple[str, ...]) -> None:
+    """Refuse a column that plays two parts: of labels that are the decisions all are right."""
+    parts = (column, *sensitive, *(() if label is None else (label,)))
+    twice = next((name for name in parts if parts.count(name) > 1), None)
+    if twice is not None:
+        raise InputError(
+            "Expected scores, label and sensitive columns to differ, each named once, got "
+            f"{twice!r} twice."
+        )
 
 
 def _decided(
@@ -169,7 +188,9 @@ def _decided(
         y = _truth(table[roles.label], roles.label, labels)
         if np.isnan(y).all():
             y = None
-        elif np.isnan(y).any():
+        else:
+            notes += _one_label(y, roles.label, labels)
+        if y is not None and np.isnan(y).any():
             notes.append(f"{int(np.isnan(y).sum()):,} rows have no label.")
     return DecidedRows(
         decisions,
@@ -182,10 +203,38 @@ def _decided(
     )
 
 
-def _two_labels(column: pd.Series, roles: Roles) -> tuple[str, str]:
-    """Return the negative and the positive value as normal texts."""
-    known = column[normal_texts(roles.label, column).notna().to_numpy()]
-    return label_codes(known, roles)[1]
+def _two_labels(column: pd.Series, roles: Roles) -> tuple[str, str] | None:
+    """Return the negative and the positive value as normal texts; None if no row has one yet.
+
+    A batch may have one of them only. It says which if it is one of 0 and 1, no and yes or the
+    like, or if the positive one is named.
+    """
+    found = set(normal_texts(roles.label, column).dropna())
+    if not found:
+        return None
+    if len(found) > 1:
+        return label_pair(found, roles)
+    (only,) = found
+    named = normal_text(roles.positive)
+    others = [set(pair) - {only.lower()} for pair in UNMISTAKABLE if only.lower() in pair]
+    other = others[0].pop() if others else f"not {only}"
+    if named is None and not others:
+        return label_pair(found, roles)  # refuses it
+    if named is None:
+        return label_pair({only, other}, roles)
+    return (other, only) if named == only else (only, named)
+
+
+def _one_label(y: Floats, name: str, labels: tuple[str, str]) -> list[str]:
+    """Say so where all labels are one value: a positive value that is misspelt has that effect."""
+    known = np.unique(y[~np.isnan(y)])
+    if len(known) > 1:
+        return []
+    kind = "positive" if known[0] else "negative"
+    return [
+        f"All labels in {name!r} are {labels[int(known[0])]!r}, the {kind} one "
+        f"(the other is {labels[1 - int(known[0])]!r})."
+    ]
 
 
 def _truth(column: pd.Series, name: str, labels: tuple[str, str]) -> Floats:
@@ -198,35 +247,3 @@ def _truth(column: pd.Series, name: str, labels: tuple[str, str]) -> Floats:
     truth = (texts == labels[1]).to_numpy().astype(np.float64)
     truth[texts.isna().to_numpy()] = np.nan
     return truth
-
-
-def _decisions(
-    column: pd.Series, labels: tuple[str, str] | None, threshold: float | None
-) -> tuple[Labels, Floats | None, float | None]:
-    name = str(column.name)
-    texts = normal_texts(name, column)
-    if texts.isna().any():
-        row = int(np.argmax(texts.isna().to_numpy())) + 1
-        raise InputError(
-            f"Expected a score or decision in every row of {name!r}, got "
-            f"{int(texts.isna().sum())} missing (the first in row {row})."
-        )
-    if labels is not None and threshold is None and set(texts) <= set(labels):
-        return (texts == labels[1]).to_numpy().astype(np.int64), None, None
-    read = numbers(name, column)
-    if read.wrong.any():
-        row = int(np.argmax(read.wrong))
-        raise InputError(
-            f"Expected scores, or decisions 0 and 1, in {name!r}, got {texts.iloc[row]!r} "
-            f"in row {row + 1}."
-        )
-    values = read.values
-    if threshold is None and set(np.unique(values)) in _EXACT_DECISIONS:
-        return values.astype(np.int64), None, None
-    if threshold is None and (values.min() < 0.0 or values.max() > 1.0):
-        raise InputError(
-            f"Expected a threshold for the scores in {name!r}, which go from {values.min():g} to "
-            f"{values.max():g}, got none."
-        )
-    used = 0.5 if threshold is None else float(threshold)
-    return (values > used).astype(np.int64), values, used

@@ -23,7 +23,7 @@ def explain_table(
     model: "TableModel",
     table: Any,
     *,
-    rows: Sequence[int] | None = None,
+    rows: int | Sequence[int] | None = None,
     reference: Any = None,
     unknown: str | None = None,
 ) -> list[DecisionExplanation]:
@@ -33,7 +33,7 @@ def explain_table(
     ----------
     table : DataFrame, polars or pyarrow table, or path
         As for ``predict``.
-    rows : sequence of int, optional
+    rows : int or sequence of int, optional
         Numbers of the rows to explain, from 1; all of them if left out.
     reference : table, optional
         Rows whose mean is what a row is compared with, such as those of all applicants. If
@@ -74,13 +74,17 @@ def explain_table(
     )
 
 
-def _numbers(rows: Sequence[int] | None, n_rows: int) -> list[int]:
+def _numbers(rows: int | Sequence[int] | None, n_rows: int) -> list[int]:
     if rows is None:
         return list(range(1, n_rows + 1))
-    for row in rows:
+    numbers = []
+    for row in [rows] if isinstance(rows, int) else rows:
+        if isinstance(row, bool) or not isinstance(row, int | np.integer):
+            raise InputError(f"Expected the number of a row, from 1, got {row!r}.")
         if not 1 <= row <= n_rows:
             raise InputError(f"Expected a row between 1 and {n_rows}, got {row}.")
-    return list(rows)
+        numbers.append(int(row))
+    return numbers
 
 
 def _reference(model: "TableModel", table: Any, unknown: str | None) -> tuple[Floats, str]:

@@ -12,12 +12,13 @@ from fairsmooth.core.explanation import Explanation
 from fairsmooth.core.labels import group_text
 from fairsmooth.core.rows import spelt_out
 from fairsmooth.core.rule_holder import RuleHolder
-from fairsmooth.data.columns import Rule, Standardised
+from fairsmooth.data.columns import Standardised
 from fairsmooth.data.crossed import CrossedEncoder
 from fairsmooth.data.encoding import TableEncoder
 from fairsmooth.data.values import normal_text
 from fairsmooth.exceptions import InputError
-from fairsmooth.tables.alternatives import KNOWN, alternatives
+from fairsmooth.tables.alternatives import KNOWN
+from fairsmooth.tables.changing import Alternatives, Change, said_of
 
 # As many as lenders must give.
 N_REASONS = 4
@@ -26,19 +27,6 @@ _NO_REASON = (
     "Expected columns that can be reasons, got forecasts or products: a forecast is not a reason. "
     "Train with other --columns to give reasons."
 )
-
-
-@dataclass(frozen=True)
-class Change:
-    """A value of one column with which the decision would be the other one."""
-
-    column: str
-    value: Any
-    score: float
-
-    def __str__(self) -> str:
-        """Say the change."""
-        return f"{self.column} {_said(self.value)} instead (score {self.score:.4f})"
 
 
 @dataclass(frozen=True)
@@ -102,7 +90,7 @@ class DecisionExplanation:
             return ()
         lowering = sorted((part, name) for name, part in self.contributions.items() if part < 0.0)
         return tuple(
-            f"{name} {_said(self.values.get(name))}: it lowers the score by {-part:.4f}"
+            f"{name} {said_of(self.values.get(name))}: it lowers the score by {-part:.4f}"
             for part, name in lowering[:N_REASONS]
         )
 
@@ -153,84 +141,6 @@ def even_row(encoder: Any) -> Floats:
         else:
             parts.append(np.full(width, 0.5 if width == 1 else 1.0 / width))
     return np.concatenate(parts)
-
-
-@dataclass(frozen=True)
-class Alternatives:
-    """Other values of every column, encoded once for all rows."""
-
-    values: Mapping[str, list[Any]]
-    blocks: Mapping[str, tuple[list[int], Floats]]
-    not_searched: tuple[str, ...]
-
-    @classmethod
-    def of(cls, encoder: Any) -> "Alternatives":
-        """Encode one value per level of every column."""
-        if not isinstance(encoder, TableEncoder):
-            return cls({}, {}, tuple(encoder.columns))
-        rules: dict[str, list[Rule]] = {}
-        places: dict[str, list[int]] = {}
-        first = 0
-        for rule in encoder.rules:
-            width = len(rule.feature_names)
-            rules.setdefault(rule.name, []).append(rule)
-            places.setdefault(rule.name, []).extend(range(first, first + width))
-            first += width
-        known = [name for name, own in rules.items() if all(type(rule) in KNOWN for rule in own)]
-        values = {name: alternatives(rules[name]) for name in known}
-        blocks = {name: (places[name], _encoded(rules[name], values[name])) for name in known}
-        return cls(values, blocks, tuple(name for name in rules if name not in known))
-
-    def changes(
-        self, classifier: RuleHolder, x: Floats, values: Mapping[str, Any]
-    ) -> tuple[Change, ...]:
-        """Return, by column, the nearest value that turns the decision, tried one and all."""
-        if not self.blocks:
-            return ()
-        tried = []
-        for places, block in self.blocks.values():
-            rows = np.tile(x, (len(block), 1))
-            rows[:, places] = block
-            tried.append(rows)
-        rule = classifier.rule_
-        scores = rule.scores(np.vstack([x[None, :], *tried]), rule.parameters)
-        before = scores[0] > rule.threshold
-        turned = (scores > rule.threshold) != before
-        found, start = [], 1
-        for name, (_, block) in self.blocks.items():
-            stop = start + len(block)
-            hits = np.flatnonzero(turned[start:stop])
-            if len(hits):
-                moved = np.abs(scores[start:stop] - scores[0])
-                best = _nearest(self.values[name], hits, values.get(name), moved)
-                found.append(Change(name, self.values[name][best], float(scores[start + best])))
-            start = stop
-        return tuple(sorted(found, key=lambda change: abs(change.score - float(scores[0]))))
-
-
-def _encoded(rules: Sequence[Rule], values: list[Any]) -> Floats:
-    column = pd.Series(values, dtype=object)
-    blocks = []
-    for rule in rules:
-        block = np.zeros((len(values), len(rule.feature_names)))
-        rule.write(column, block)
-        blocks.append(block)
-    return np.hstack(blocks)
-
-
-def _nearest(values: list[Any], hits: Any, current: Any, moved: Floats) -> int:
-    """Return the nearest value to the current one; texts have none, so the least move of score."""
-    text = normal_text(current)
-    keys = []
-    for hit in hits.tolist():
-        value = values[hit]
-        if isinstance(value, int | float) and text is not None:
-            keys.append((abs(value - float(text)), moved[hit], hit))
-        elif isinstance(value, pd.Timestamp) and text is not None:
-            keys.append((abs((value - pd.Timestamp(text)).total_seconds()), moved[hit], hit))
-        else:
-            keys.append((np.inf, moved[hit], hit))
-    return int(min(keys)[2])
 
 
 def explain_rows(
@@ -285,11 +195,6 @@ def _one(
         agrees=dict(zip(texts, found.agrees[place].tolist(), strict=True)),
         **rest,
     )
-
-
-def _said(value: Any) -> str:
-    text = normal_text(value)
-    return "is missing" if text is None else f"is {text}"
 
 
 def _plain(value: Any) -> Any:

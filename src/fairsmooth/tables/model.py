@@ -15,7 +15,7 @@ from fairsmooth.data.encoders import Encoder
 from fairsmooth.data.encoding import UNKNOWN
 from fairsmooth.data.frames import as_frame, like
 from fairsmooth.data.known_texts import frame_with_texts
-from fairsmooth.data.roles import Roles, names_of
+from fairsmooth.data.roles import Roles, name_of, names_of
 from fairsmooth.guarantees import GapGuarantee, Limits
 from fairsmooth.metrics import Audit
 from fairsmooth.persistence import read_model, save
@@ -141,7 +141,7 @@ class TableModel:
         _validate.one_of(UNKNOWN, unknown=unknown)
         seed = drawn_seed() if random_state is None else random_state
         roles = Roles(
-            label=label,
+            label=name_of(label),
             sensitive=names_of(sensitive),
             positive=positive,
             ids=names_of(ids),
@@ -246,8 +246,8 @@ class TableModel:
     ) -> AuditedRows:
         """Return features, labels (None if it has none) and groups of a table for an audit."""
         known = self.provenance or Provenance.from_dict({})
-        roles = self.roles or known.roles()
-        rows = known_rows(table, replace(roles, drop=(), ids=()), known, strict=strict)
+        roles = replace(self.roles or known.roles(), drop=(), ids=())
+        rows = known_rows(table, roles, known, groups=self.classifier.groups_, strict=strict)
         features, reasons = self._features(table, unknown)
         scored, unscored = scoring.scorable_rows(reasons, among=rows.usable, strict=strict)
         kept = scored[rows.usable]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from fairsmooth import _validate
 from fairsmooth._random import numpy_generator
 from fairsmooth._types import Labels
-from fairsmooth.data.banding import parse_bands
+from fairsmooth.data.banding import parse_bands, quantities
 from fairsmooth.data.groups import encode_groups, require_counts, require_trainable
 from fairsmooth.data.roles import (
     Roles,
@@ -80,8 +80,12 @@ class Split:
         """
         _validate.in_range(0.01, 0.99, test_size=test_size)
         _validate.in_range(0, MAX_SEED, seed=seed)
-        _require_one_role(roles)
-        usable, dropped = usable_rows(table, _unbanded(roles, table), strict=strict)
+        names, bands = parse_bands(roles.sensitive, list(table.columns))
+        unbanded = replace(roles, sensitive=names)
+        _require_one_role(unbanded)
+        for name in bands:
+            quantities(name, table[name])  # in all rows, whichever of them will be trained on
+        usable, dropped = usable_rows(table, unbanded, strict=strict, quantities=tuple(bands))
         rows = table if usable.all() else table[usable]
         y, values = label_codes(rows[roles.label], roles)
         permute = numpy_generator(seed, "split", "table").permutation
@@ -106,11 +110,6 @@ class Split:
             notes=(*self.dropped, *notes),
             ids=ids,
         )
-
-
-def _unbanded(roles: Roles, table: pd.DataFrame) -> Roles:
-    names, _ = parse_bands(roles.sensitive, list(table.columns))
-    return replace(roles, sensitive=names)
 
 
 def _cells(rows: pd.DataFrame, roles: Roles, y: Labels | None) -> Labels:

@@ -35,7 +35,8 @@ def audited_stored(
         _validate.known_column(name, table.columns, where="the table")
     named = [name for name in (roles.label, *roles.sensitive) if name in table.columns]
     about = table.frame(named)
-    rows = known_rows(about, roles, known, strict=strict, digest=table.digest())
+    told: dict[str, Any] = {"groups": model.classifier.groups_, "digest": table.digest()}
+    rows = known_rows(about, roles, known, strict=strict, **told)
     places = np.full(len(table), -1, dtype=np.intp)
     places[rows.usable] = np.arange(int(rows.usable.sum()))
     assert isinstance(model.encoder, TableEncoder)

@@ -151,3 +151,12 @@ def test_the_command(fitted, tmp_path, capsys):
     assert "What each column adds" in printed.out
     assert main(["explain", *paths, "--row", "31"]) == 2
     assert "Expected a row between 1 and 30, got 31." in capsys.readouterr().err
+
+
+def test_rows_are_whole_numbers_from_one(fitted):
+    model, table = fitted
+    assert [found.row for found in model.explain(table, rows=3)] == [3]
+    assert [found.row for found in model.explain(table, rows=np.array([2, 5]))] == [2, 5]
+    for wrong in ([1.5], ["1"], [True], [None]):
+        with pytest.raises(InputError, match="Expected the number of a row, from 1, got"):
+            model.explain(table, rows=wrong)

@@ -10,11 +10,13 @@ import pyarrow as pa
 import pytest
 
 from fairsmooth import FairSmoothClassifier
+from fairsmooth.data.files.stored import StoredTable
 from fairsmooth.data.roles import Roles
-from fairsmooth.exceptions import InputError
+from fairsmooth.exceptions import GroupError, InputError
 from fairsmooth.persistence import save
 from fairsmooth.tables import Provenance, TableModel
 from fairsmooth.tables.fitting import Parts, default_classifier, fit_table
+from fairsmooth.tables.stored_auditing import audited_stored
 
 N = 400
 ROLES = {"label": "risk", "positive": "good", "sensitive": ["sex"], "ids": ["customer"]}
@@ -159,6 +161,40 @@ def test_bands_of_a_number_are_groups(table, tmp_path):
     model.save(tmp_path / "m")
     loaded = TableModel.load(tmp_path / "m")
     assert loaded.audit(table).summary() == model.audit(table).summary()
+
+
+def test_bands_of_a_number_that_is_not_whole_are_groups(table):
+    """What is refused in place of groups, and is told to be cut into bands, can be cut."""
+    income = table["age"] + 0.25
+    income[3] = np.nan
+    model = TableModel.fit(
+        table.assign(income=income), label="risk", positive="good", sensitive=["income:2"],
+        random_state=0,
+    )  # fmt: skip
+    ((edge,),) = model.provenance.bands.values()
+    assert edge in set(income)
+    assert model.classifier.groups_ == (f"income<={edge:g}", f"income>{edge:g}")
+    assert any("1 row has no sensitive value in 'income'" in n for n in model.provenance.notes)
+    with pytest.raises(InputError, match="numbers that are not whole"):
+        TableModel.fit(
+            table.assign(income=income), label="risk", positive="good", sensitive="income"
+        )
+
+
+@pytest.mark.parametrize("row", [0, 1, 2, 3, 4])
+def test_what_cannot_be_cut_into_bands_is_named_with_its_row(table, row):
+    """Among the rows of the table, not among those that happen to be trained on."""
+    ages = table["age"].astype(object)
+    ages[row] = "old"
+    with pytest.raises(InputError, match=f"got 'old' in row {row + 1}[.]"):
+        TableModel.fit(
+            table.assign(age=ages), label="risk", positive="good", sensitive="age:2", random_state=0
+        )
+
+
+def test_a_column_of_bands_is_no_id(table):
+    with pytest.raises(InputError, match="got 'age' as sensitive column and in ids"):
+        TableModel.fit(table, label="risk", positive="good", sensitive="age:2", ids=["age"])
 
 
 def test_larger_gaps_than_a_plain_regression_are_noted():
@@ -320,3 +356,53 @@ def test_predictions_come_in_the_library_of_the_table(biased):
         assert list(found) == list(expected)
         assert (found["probability"] == expected["probability"]).all()
         assert (found["prediction"].to_numpy() == expected["prediction"].to_numpy()).all()
+
+
+def test_an_audit_names_rows_of_groups_that_the_model_has_not(model, table, tmp_path):
+    other = table.drop(columns="risk").assign(sex=["x" if n in (2, 5) else s for n, s in
+                                                   enumerate(table["sex"])])  # fmt: skip
+    other.loc[0, "sex"] = None
+    message = r"groups of the model, f, m, got 2 of another: x \(the first is row 3\). Leave"
+    with pytest.raises(GroupError, match=message):
+        model.audit(other)
+    other.to_parquet(tmp_path / "other.parquet")
+    stored = StoredTable.at(tmp_path / "other.parquet")
+    with pytest.raises(GroupError, match=message):
+        audited_stored(model, stored)
+    many = table.assign(sex=[f"x{n}" for n in range(len(table))])
+    with pytest.raises(GroupError, match="got 400 of others: x0, x1, x10, x100, x101, … "):
+        model.audit(many)
+
+
+def test_numbers_are_names_of_columns_too(table, tmp_path):
+    numbered = table.set_axis(range(table.shape[1]), axis=1)
+    model = TableModel.fit(
+        numbered, label=4, positive="good", sensitive=1, ids=[0], drop=np.array([3]), random_state=0
+    )
+    known = model.provenance
+    assert (known.label, known.sensitive, known.ids, known.drop) == ("4", ("1",), ("0",), ("3",))
+    named = TableModel.fit(table, **ROLES, drop="job", random_state=0)
+    scored = model.predict(numbered, keep=2)
+    assert scored["probability"].tolist() == named.predict(table)["probability"].tolist()
+    assert scored["2"].tolist() == table["age"].tolist()
+
+
+@pytest.mark.parametrize(
+    ("names", "message"),
+    [
+        ({"label": ["risk"]}, r"Expected the name of a column, got \['risk'\]. Give it as text"),
+        ({"label": None}, "Expected the name of a column, got None"),
+        ({"sensitive": [("sex", "job")]}, "Expected the name of a column, got \\('sex', 'job'\\)"),
+        ({"drop": 1.5}, "Expected the name of a column, got 1.5"),
+        ({"ids": True}, "Expected the name of a column, got True"),
+        ({"sensitive": None}, "Expected at least one sensitive column, got none"),
+    ],
+)
+def test_what_names_no_column_is_refused(table, names, message):
+    with pytest.raises(InputError, match=message):
+        TableModel.fit(table, **{**ROLES, **names}, random_state=0)
+
+
+def test_no_ids_may_be_given_as_none(table):
+    model = TableModel.fit(table, **{**ROLES, "ids": None}, drop=["customer"], random_state=0)
+    assert model.provenance.ids == ()
