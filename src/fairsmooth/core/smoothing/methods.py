@@ -70,10 +70,11 @@ def exact(task: Task, rows: Tensor) -> Result:
         sigma=task.sigma,
         link=task.link,
     )
-    unknown = int((error > _TELL).sum())
+    # What is no number is refused by whoever asked for scores.
+    unknown = int(((error > _TELL) & ~probability.isnan()).sum())
     if unknown:
         why = "would take too much work"
-        if not task.architecture.hidden_layer_sizes:
+        if task.sigma == 0 or not task.architecture.hidden_layer_sizes:
             why = "ends at rounding, since huge numbers cancel in their logits"
         warnings.warn(
             f"Exact smoothing of {unknown} of {len(rows)} rows {why}: their "
