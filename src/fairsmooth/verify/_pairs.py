@@ -135,7 +135,8 @@ class Pair:
         edges[0], edges[-1] = low, high
         lows, highs = edges[:-1], edges[1:]
         for _ in range(_HALVINGS):
-            undecided = self._p_values(asked, needed, lows, highs) > self._allowed
+            # What is no number proves nothing.
+            undecided = ~(self._p_values(asked, needed, lows, highs) <= self._allowed)
             if not undecided.any():
                 return True
             lows, highs = lows[undecided], highs[undecided]
