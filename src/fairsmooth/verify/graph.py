@@ -25,6 +25,7 @@ from fairsmooth.verify._graph_scores import (
 )
 from fairsmooth.verify._json import Object, canonical, parse_object
 from fairsmooth.verify._model_file import ModelFile, read_model_file
+from fairsmooth.verify._rule import text_of_rule
 from fairsmooth.verify.check import Check, not_checked
 from fairsmooth.verify.verification import Verification
 
@@ -164,6 +165,8 @@ def model_inside(path: str | os.PathLike[str]) -> bytes:
 def _metadata(metadata: Mapping[str, str], file: ModelFile, plain: Object) -> Check:
     """Compare what the metadata say with the model file inside."""
     if metadata["file_digest"] != file.digest:
+        return Check("metadata", False, "Expected the digest of the file inside, got another.")
+    if metadata["digest"] != file.recomputed_digest(text_of_rule(plain)):
         return Check("metadata", False, "Expected the digest of the model inside, got another.")
     # Intervals are told apart by the place of their group, and decisions by that of their label.
     table = plain.get("table") or {}
@@ -178,7 +181,7 @@ def _metadata(metadata: Mapping[str, str], file: ModelFile, plain: Object) -> Ch
         stated = parse_object(f'{{"entry":{metadata[name]}}}', where=name)["entry"]
         if canonical(stated) != canonical(fact):
             return Check("metadata", False, f"Expected the {name} of the model, got another.")
-    return Check("metadata", True, f"{', '.join(facts)} and digest are those of the model inside")
+    return Check("metadata", True, f"{', '.join(facts)} and digests are those of the model inside")
 
 
 def _structure(proto: Any, expected: Expected, n_groups: int) -> Check:

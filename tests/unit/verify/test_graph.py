@@ -8,11 +8,16 @@ import onnx
 import pandas as pd
 import pytest
 from onnx import numpy_helper
+from tests.unit.verify.forged import as_format_1
 
 from fairsmooth.exceptions import ModelFileError
 from fairsmooth.export import write_onnx
+from fairsmooth.persistence import file_digest, layout
 from fairsmooth.tables import TableModel
 from fairsmooth.verify import verify
+from fairsmooth.verify._json import canonical
+from fairsmooth.verify._model_file import read_model_file
+from fairsmooth.verify._rule import text_of_rule
 
 
 @pytest.fixture(scope="module")
@@ -128,6 +133,10 @@ def another_digest(model):
     next(p for p in model.metadata_props if p.key == "file_digest").value = "0" * 64
 
 
+def the_digest_of_another_rule(model):
+    next(p for p in model.metadata_props if p.key == "digest").value = "0" * 64
+
+
 def groups_in_another_order(model):
     entry = next(p for p in model.metadata_props if p.key == "groups")
     entry.value = json.dumps(json.loads(entry.value)[::-1])
@@ -160,13 +169,28 @@ def another_version(model):
     "change",
     [
         swap_branches, add_a_node, another_operation, another_category, another_pattern,
-        another_certificate, another_digest, a_damaged_model, an_input_that_overrides,
+        another_certificate, another_digest, the_digest_of_another_rule, a_damaged_model,
+        an_input_that_overrides,
         another_version, groups_in_another_order, labels_the_other_way_round,
     ],
     ids=lambda change: change.__name__,
 )  # fmt: skip
 def test_other_changes_are_refused(files, change):
     assert not altered(files, "binned", change).holds
+
+
+@pytest.mark.parametrize("old", [False, True])
+@pytest.mark.parametrize("name", ["binned", "standardised"])
+def test_the_digest_of_the_rule_is_that_of_the_library(files, name, old, path):
+    file = read_model_file(files / f"{name}.safetensors")
+    plain = json.loads(file.description)
+    if old:
+        text = canonical(as_format_1(plain))
+        layout.write(path, text, file.tensors)
+        file, plain = read_model_file(path), json.loads(text)
+    else:
+        path = files / f"{name}.safetensors"
+    assert file.recomputed_digest(text_of_rule(plain)) == file_digest(path)
 
 
 def test_metadata_that_two_readers_may_read_differently_are_refused(files):
