@@ -7,7 +7,7 @@ NAME = "certificate"
 
 def command(model: Model, json_output: Json = False) -> None:
     """Explain the certificate of a model in plain words, and its gap guarantee if it has one."""
-    from fairsmooth.cli.output import print_certificate, print_json, print_lines
+    from fairsmooth.cli.output import print_certificate, print_json, print_lines, printable
     from fairsmooth.persistence import read_contents
 
     contents = read_contents(model)
@@ -19,4 +19,4 @@ def command(model: Model, json_output: Json = False) -> None:
     if plain is not None:
         from fairsmooth.guarantees import GapGuarantee
 
-        print_lines(str(GapGuarantee.from_dict(plain)).splitlines())
+        print_lines(str(GapGuarantee.from_dict(printable(plain))).splitlines())

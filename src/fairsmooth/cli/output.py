@@ -66,17 +66,38 @@ def progress(description: str, total: int | None = None) -> Iterator[Callable[..
         yield partial(bar.update, task)
 
 
+def printable(value: Any) -> Any:
+    r"""Return plain data with every text as a terminal may be given it, without control characters.
+
+    Labels in a file are whatever its writer chose: a line break in one would print a line of its
+    own, and escape codes would take away lines that were printed before.
+
+    Examples
+    --------
+    >>> printable({"groups": ["a\nb", ("c", 1)]})
+    {'groups': ['a\\nb', ['c', 1]]}
+    """
+    if isinstance(value, str):
+        return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in value)
+    if isinstance(value, Mapping):
+        return {key: printable(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [printable(entry) for entry in value]
+    return value
+
+
 def print_certificate(certificate: "Certificate") -> None:
     """Explain a certificate in plain words."""
-    title, *lines = str(certificate).splitlines()
+    shown = type(certificate).from_dict(printable(certificate.to_dict()))
+    title, *lines = str(shown).splitlines()
     results.print(Text(title, style="bold"))
     print_lines(lines)
 
 
 def print_lines(lines: Iterable[str]) -> None:
-    """Print results as they are."""
+    """Print results as they are, but for control characters of labels in them."""
     for line in lines:
-        results.print(line, markup=False)
+        results.print("\n".join(map(printable, line.split("\n"))), markup=False)
 
 
 def print_notes(notes: Sequence[str]) -> None:

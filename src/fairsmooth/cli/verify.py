@@ -10,7 +10,7 @@ import numpy as np
 import typer
 
 from fairsmooth.cli.options import Decimal, Encoding, Json, Seed, Separator
-from fairsmooth.cli.output import messages, print_json, print_lines, results
+from fairsmooth.cli.output import messages, print_json, print_lines, printable, results
 from fairsmooth.exceptions import InputError
 from fairsmooth.verify import SUFFIX, Verification, model_inside, not_checked, verify
 
@@ -175,8 +175,8 @@ def _print(
     for check in verification.checks:
         results.print(str(check), markup=False)
     for result in found:
-        results.print(f"attack {result}", markup=False)
-        results.print(f"       at {_input_text(result, saved)}", markup=False)
+        results.print(printable(f"attack {result}"), markup=False)
+        results.print(printable(f"       at {_input_text(result, saved)}"), markup=False)
 
 
 def _input_text(result: "AttackResult", saved: "SavedModel | None") -> str:

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import erfc, expit
 
 from fairsmooth._types import Floats
-from fairsmooth.core.smoothing.linear_error import linear_error
+from fairsmooth.core.smoothing.linear_error import LINK_ERROR, linear_error, moved_logit
 from fairsmooth.core.smoothing.mixtures import FINE, Rule, ranges
 
 # Rows up to which NumPy is clearly the faster one (four times at 128 rows of 20 columns).
@@ -72,7 +72,13 @@ def linear_scores_and_intervals(
     """
     pieces = [X[at : at + _CHUNK] for at in range(0, max(len(X), 1), _CHUNK)]
     scores = np.concatenate([_any_size(parameters, x, sigma, link) for x in pieces])
-    error = _claimed(parameters, X, sigma, link) if sigma > 0.0 else 0.0
+    if sigma > 0.0:
+        error = _claimed(parameters, X, sigma, link)
+    else:
+        with np.errstate(over="ignore", invalid="ignore"):
+            size = np.abs(X) @ np.abs(parameters[:-1]) + abs(parameters[-1])
+            logits = X @ parameters[:-1] + parameters[-1]
+        error = rounded_error(logits, size, n_features=X.shape[1], link=link)
     return scores, np.clip(np.stack([scores - error, scores + error], axis=1), 0.0, 1.0)
 
 
@@ -86,6 +92,20 @@ def _claimed(parameters: Floats, X: Floats, sigma: float, link: str) -> Floats:
     with np.errstate(over="ignore", invalid="ignore"):
         error = linear_error(length, bias, scale, **options)
     return np.asarray(np.fmin(error, 1.0))
+
+
+def rounded_error(logits: Floats, size: Floats, *, n_features: int, link: str) -> Floats:
+    """Return what rounding of logits does to scores without noise.
+
+    ``size`` is what the sizes of a logit's products add up to.
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        moved = moved_logit(size, n_features=n_features)
+        low, score, high = (
+            smooth_logits(end, np.zeros_like(end), link=link)
+            for end in (logits - moved, logits, logits + moved)
+        )
+    return np.nan_to_num(np.maximum(high - score, score - low) + LINK_ERROR, nan=1.0)
 
 
 def _any_size(parameters: Floats, X: Floats, sigma: float, link: str) -> Floats:

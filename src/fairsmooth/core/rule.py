@@ -1,6 +1,5 @@
 """A fitted model as one object that nothing changes any more."""
 
-import math
 from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -16,6 +15,7 @@ from fairsmooth.core.few_rows import FEW, few_linear_scores, linear_scores_and_i
 from fairsmooth.core.group_intervals import intervals_by_group, own_intervals
 from fairsmooth.core.network import Network
 from fairsmooth.core.parameters import CENTERS
+from fairsmooth.core.plane import in_a_plane, lost_in_sums
 from fairsmooth.core.rows import Rows
 from fairsmooth.exceptions import InputError
 
@@ -178,19 +178,25 @@ class FittedRule:
         scores, low, high = self._scores_and_ends(X)
         return scores, own_intervals(self.certificate, low, high, codes)
 
-    def _scores_and_ends(self, X: Floats | Rows) -> tuple[Floats, Floats, Floats]:
-        """Return the overall scores, and what they are between: computing them has an error."""
+    def _scores_and_ends(
+        self, X: Floats | Rows, lost: Floats | float = 0.0
+    ) -> tuple[Floats, Floats, Floats]:
+        """Return the overall scores, and what they are between: computing them has an error.
+
+        ``lost`` is what else is not known of the smooth scores.
+        """
         if isinstance(X, Rows):
             if self._linear and len(X):
-                rule, _, X = self._in_a_plane(X, self.parameters)
-                return rule._scores_and_ends(X)
+                rule, _, plane = self._in_a_plane(X, self.parameters)
+                lost = lost_in_sums(X, self.parameters, sigma=self.sigma, link=self.link)
+                return rule._scores_and_ends(plane, lost)
             parts = [self._scores_and_ends(piece) for piece in X.dense_pieces()]
             columns = zip((np.empty(0),) * 3, *parts, strict=True)
             scores, low, high = (np.concatenate(column) for column in columns)
             return scores, low, high
         scores, computed = self._smooth(X, self.parameters, return_interval=True)
         _numbers(scores)
-        low, high = np.clip(computed, 0.0, 1.0).T
+        low, high = np.clip([computed[:, 0] - lost, computed[:, 1] + lost], 0.0, 1.0)
         if self.calibration is not None:
             scores = self.calibration.apply(scores)
             low, high = self.calibration.outward(low, high)
@@ -226,22 +232,12 @@ class FittedRule:
         return isinstance(network, Network) and not network.hidden_layer_sizes
 
     def _in_a_plane(self, X: Rows, parameters: Floats) -> "tuple[FittedRule, Floats, Floats]":
-        r"""Return a linear rule of two columns with the same scores, its parameters and rows.
-
-        The score depends on :math:`w \cdot x` and :math:`\lVert x\rVert` alone, and so is that
-        of the row's part along ``w`` and its length across. Rows that are too long to be squared
-        are given as they are.
-        """
-        weights = np.append(parameters[:-1], 0.0)
-        length = float(np.linalg.norm(weights))
-        along, squares = X.logits(weights), X.squared_norms()
-        if not (math.isfinite(length) and np.isfinite(along).all() and np.isfinite(squares).all()):
+        """Return a rule of two columns with the same scores, or this one, with rows for it."""
+        turned = in_a_plane(X, parameters)
+        if turned is None:
             return self, parameters, X.toarray()
-        along = along / length if length else along
-        across = np.sqrt(np.maximum(squares - along**2, 0.0))
-        turned = np.array([length, 0.0, parameters[-1]])
-        rule = replace(self, architecture=Network(2), parameters=read_only(turned))
-        return rule, turned, np.column_stack([along, across])
+        rule = replace(self, architecture=Network(2), parameters=read_only(turned[0]))
+        return rule, *turned
 
     def _has_short_way(self, X: Floats) -> bool:
         return self._linear and len(X) <= FEW and self.smoothing in ("auto", "exact")

@@ -24,6 +24,8 @@ _WRITTEN = {
     "smoothing", "n_draws", "center", "threshold", "certificate", "device",
 }  # fmt: skip
 _SCORES = ("auto", "exact")
+# Noise whose square, times that of a row, is a number.
+_MOST_NOISE = 1e150
 _TYPES = {str: "text", float: "number", int: "microseconds since 1970"}
 
 
@@ -87,6 +89,11 @@ def _require_writable(rule: FittedRule) -> None:
         raise InputError(
             f"Expected exact scores, got smoothing={rule.smoothing!r}, which draws them. "
             "Train with smoothing='auto'."
+        )
+    if not rule.sigma < _MOST_NOISE:
+        raise InputError(
+            f"Expected sigma below {_MOST_NOISE:g}, got {rule.sigma}: the graph squares it. "
+            "Score with fairsmooth predict."
         )
     for entry in fields(rule):
         if entry.name not in _WRITTEN and getattr(rule, entry.name) is not None:

@@ -153,9 +153,9 @@ class Window:
         """
         anchor = [up(self.binomial.mass(self.binomial.successes, float(q))) for q in rates]
         start = np.maximum(np.array(anchor), 0.0)[:, None]
-        odds = (rates / (1.0 - rates))[:, None]
         upward, downward = self._steps
         with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+            odds = (rates / (1.0 - rates))[:, None]
             above = start * np.cumprod(upward * odds, axis=1)
             below = start * np.cumprod(downward / odds, axis=1)
         inflate = 1.0 + 16.0 * _UNIT * (len(self.counts) + 8.0)
@@ -164,7 +164,7 @@ class Window:
         odds = odds[:, 0]
         with np.errstate(divide="ignore", invalid="ignore"):
             beneath = _series(found[:, 0], first / (n - first + 1.0) / odds, first == 0)
-        beyond = _series(found[:, -1], (n - last) / (last + 1.0) * odds, last == n)
+            beyond = _series(found[:, -1], (n - last) / (last + 1.0) * odds, last == n)
         return found, beneath, beyond
 
     def tails(self, rates: Floats) -> Floats:

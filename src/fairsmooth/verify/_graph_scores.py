@@ -46,7 +46,22 @@ JUDGED = (
 )
 
 
-def judge_scores(constants: Constants, *, sigma: float, link: str) -> Check:
+def rounding_of(parameters: Floats, sigma: float, squared_radii: tuple[Fraction, ...]) -> float:
+    r"""Bound what rounding a logit of ``d + 1`` products does to the score of any row whatever.
+
+    It moves the logit by at most :math:`u(d + 16)(|w||x| + |b|)`, and the score by that over
+    :math:`\sqrt{2\pi}\sigma\sqrt{|x|^2 + 1}`. Without noise, rows of any length have no common
+    bound, which matters for groups whose own scores are the overall ones.
+    """
+    if sigma == 0.0:
+        return float(0 in squared_radii)
+    size = math.hypot(*parameters[:-1].tolist()) + abs(float(parameters[-1]))
+    moved = 2.0**-52 * (len(parameters) + 15) * size / sigma / math.sqrt(2.0 * math.pi)
+    # Half of the usual error is left for it.
+    return min(moved, 1.0) if moved > 0.5 * SCORE_ERROR else 0.0
+
+
+def judge_scores(constants: Constants, *, sigma: float, link: str, rounding: float) -> Check:
     """Evaluate the graph's smooth score at many means and deviations."""
     ways: dict[str, Callable[[Floats, float], Floats]] = {"probit": _probit, "logistic": _logistic}
     means = np.concatenate([np.linspace(-45.0, 45.0, 181), [-1e3, 1e3]])
@@ -62,9 +77,10 @@ def judge_scores(constants: Constants, *, sigma: float, link: str) -> Check:
         error = float(constants["half"][1]) - 0.5
         errors.append(scores - np.column_stack([truth, 1.0 - truth + error, truth + error]))
     worst, n_points = float(np.abs(errors).max()), len(errors) * len(means)  # NaN if any is
-    same = noise == sigma**2 and float(constants["half"][0]) == 0.5
+    same = noise == np.square(sigma) and float(constants["half"][0]) == 0.5
     margins = constants["half"][1:]
-    wide = bool((margins >= 0.5 + SCORE_ERROR).all() and margins[0] == margins[1])
+    needed = 0.5 + max(SCORE_ERROR, rounding)
+    wide = bool((margins >= needed).all() and margins[0] == margins[1])
     if same and wide and worst <= SCORE_ERROR:
         return Check(
             "scores", True,

@@ -39,9 +39,12 @@ class ModelFile:
     digest: str
     tensors: dict[str, Floats]
 
-    def recomputed_digest(self) -> str:
-        """Hash the description, then name, type, shape and bytes of every tensor by name."""
-        state = hashlib.sha256(self.description.encode())
+    def recomputed_digest(self, text: str | None = None) -> str:
+        """Hash a text, then name, type, shape and bytes of every tensor by name.
+
+        The text is the description, unless another is given.
+        """
+        state = hashlib.sha256((self.description if text is None else text).encode())
         for name, tensor in sorted(self.tensors.items()):
             shape = ",".join(map(str, tensor.shape))
             state.update(f"{name}\0float64\0{shape}\0".encode())

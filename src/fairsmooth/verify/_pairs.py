@@ -15,6 +15,8 @@ _FIRST_CELLS = 64
 _HALVINGS = 7
 _BISECTIONS = 60
 _SUM_UNITS = 4.0 * 2.0**-53
+# Probabilities held at once, of 8 bytes.
+_ENTRIES = 1 << 21
 
 
 @dataclass(frozen=True)
@@ -133,28 +135,48 @@ class Pair:
         edges[0], edges[-1] = low, high
         lows, highs = edges[:-1], edges[1:]
         for _ in range(_HALVINGS):
-            undecided = self._undecided(asked, needed, lows, highs)
+            # What is no number proves nothing.
+            undecided = ~(self._p_values(asked, needed, lows, highs) <= self._allowed)
             if not undecided.any():
                 return True
             lows, highs = lows[undecided], highs[undecided]
+            # Rates as bad as asked that are kept at an upper edge stay there in smaller cells.
+            if (self._p_values(asked, needed, highs, highs) > self._allowed).any():
+                return False
             middles = 0.5 * (lows + highs)
             lows, highs = np.append(lows, middles), np.append(middles, highs)
         return False
 
-    def _undecided(
-        self, asked: Question, needed: NDArray[np.intp], lows: Floats, highs: Floats
-    ) -> NDArray[np.bool_]:
-        """Tell which cells may hold kept rates worse than asked."""
-        first, second = self.windows
-        found = [asked.critical_first(float(low)) for low in lows]
+    @property
+    def _allowed(self) -> float:
+        return down(exact(self.level))
+
+    def _p_values(
+        self, asked: Question, needed: NDArray[np.intp], beside: Floats, highs: Floats
+    ) -> Floats:
+        """Return the largest p-values, cell by cell, of rates worse than asked; 0 outside the box.
+
+        ``beside`` are the second rates that the critical first rates belong to.
+        """
+        box = self.windows[0].box
+        found = [asked.critical_first(float(rate)) for rate in beside]
         critical = np.array([np.inf if rate is None else rate for rate in found])
-        undecided = critical < first.box[1]
-        if not undecided.any():
-            return undecided
-        rates = np.maximum(first.box[0], critical[undecided])
+        values = np.zeros(len(highs))
+        inside = np.flatnonzero(critical < box[1])
+        # Rows of probabilities are as long as the windows: few of them at a time.
+        size = max(1, _ENTRIES // max(len(window.counts) for window in self.windows))
+        for start in range(0, len(inside), size):
+            some = inside[start : start + size]
+            values[some] = self._p_values_at(
+                needed, np.maximum(box[0], critical[some]), highs[some]
+            )
+        return values
+
+    def _p_values_at(self, needed: NDArray[np.intp], rates: Floats, highs: Floats) -> Floats:
+        """Return at least the chance of samples no worse than the observed one, pair by pair."""
+        first, second = self.windows
         masses, beneath, beyond = first.masses(rates)
-        reached = second.tails(highs[undecided])[:, needed]
+        reached = second.tails(highs)[:, needed]
         values = np.einsum("ij,ij->i", masses, reached) * (1.0 + _SUM_UNITS * (len(needed) + 8.0))
-        values = (values + beneath + beyond) * (1.0 + _SUM_UNITS)
-        undecided[undecided] = values > down(exact(self.level))
-        return undecided
+        found: Floats = (values + beneath + beyond) * (1.0 + _SUM_UNITS)
+        return found

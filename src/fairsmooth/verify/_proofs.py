@@ -24,8 +24,8 @@ def proves_bound(
     """Tell whether the counts prove that a quantity keeps ``value``."""
     families = families_of(claim, cells)
     _, ratio, summed = QUANTITIES[claim.quantity]
-    if (ratio and value <= 0.0) or (not ratio and value >= (2.0 if summed else 1.0)):
-        return True  # says nothing
+    if _says_nothing(claim.quantity, value):
+        return True
     if any(len(family) < 2 or any(c.rows == 0 for c in family) for family in families):
         return False
     shift = Shift(*statement.shift) if statement.shift else Shift()
@@ -38,6 +38,12 @@ def proves_bound(
         _proves_part(statement, family, shift, part)
         for family, part in zip(families, parts, strict=True)
     )
+
+
+def _says_nothing(quantity: str, value: float) -> bool:
+    """Tell whether every rule keeps a value: a gap of 1, a sum of gaps of 2, a ratio of 0."""
+    _, ratio, summed = QUANTITIES[quantity]
+    return value <= 0.0 if ratio else value >= (2.0 if summed else 1.0)
 
 
 def _proves_part(statement: Statement, family: list[Cell], shift: Shift, gap: float) -> bool:
@@ -78,6 +84,8 @@ def proves_radius(
 ) -> bool:
     """Tell whether the counts prove the radius of a claim in one divergence."""
     _, ratio, summed = QUANTITIES[claim.quantity]
+    if _says_nothing(claim.quantity, claim.limit):
+        return True  # no shift breaks such a limit
     asked = Question(ratio, Shift(divergence, float(claim.radius[divergence])), claim.limit)
     if summed:
         return _boxes_keep_sum(statement, families, asked)

@@ -18,6 +18,25 @@ _PROVENANCE = (
 )
 
 
+# Entries of a description that a prediction does not depend on.
+_BESIDE = ("format", "library", "parameters", "certificate", "guarantee", "training")
+
+
+def text_of_rule(plain: Object) -> str:
+    """Return the part of a description that a prediction depends on, in canonical JSON.
+
+    Its digest, with the tensors, is that of the model, whenever it was trained and in whatever
+    format of a file it is.
+    """
+    rule = {name: entry for name, entry in plain.items() if name not in _BESIDE}
+    if plain["format"] == 1:
+        settings = plain["parameters"]
+        rule["smoothing"] = {"method": settings["smoothing"], "n_draws": settings["n_draws"]}
+    notes = plain["training" if plain["format"] == 1 else "table"] or {}
+    rule["table"] = {name: entry for name, entry in notes.items() if name in _ROLES}
+    return canonical(rule)
+
+
 @dataclass(frozen=True)
 class Rule:
     """How scores and decisions are made.

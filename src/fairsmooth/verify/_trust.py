@@ -13,6 +13,8 @@ from fairsmooth.verify._description import Description
 from fairsmooth.verify.check import Check, not_checked
 
 _CONFIDENCE = 0.99
+# So many pairs of draws that more make no difference.
+_ENDLESS = 10**300
 
 
 def smoothing(description: Description) -> Check:
@@ -22,7 +24,7 @@ def smoothing(description: Description) -> Check:
         return Check("smoothing", True, "none: sigma is 0, scores are those of the base classifier")
     if rule.way == "exact":
         return Check("smoothing", True, "scores are computed exactly, not sampled")
-    radius = _radius(math.ceil(rule.n_draws / 2))
+    radius = _radius((rule.n_draws + 1) // 2)
     needless = ", although the exact way exists" if rule.has_exact_way else ""
     detail = f"scores are sampled with {rule.n_draws} draws{needless}"
     if radius >= 0.5:
@@ -95,7 +97,8 @@ def on_trust(description: Description) -> Iterator[Check]:
 
 
 def _radius(n_pairs: int) -> float:
-    return math.sqrt(math.log(2.0 / (1.0 - _CONFIDENCE)) / (2.0 * n_pairs))
+    # A whole number in a file may be larger than any float64.
+    return math.sqrt(math.log(2.0 / (1.0 - _CONFIDENCE)) / (2.0 * min(n_pairs, _ENDLESS)))
 
 
 def _up(value: float) -> str:

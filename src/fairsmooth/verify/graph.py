@@ -1,11 +1,8 @@
 """An ONNX file again: the model inside it, and that the graph is that model and nothing else."""
 
-import base64
-import binascii
 import os
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,35 +13,27 @@ from fairsmooth.verify._description import Description, parse_description
 from fairsmooth.verify._exact import measure
 from fairsmooth.verify._fields import text_of
 from fairsmooth.verify._graph_columns import Expected, expected_columns, expected_features
+from fairsmooth.verify._graph_file import Opened, open_graph
 from fairsmooth.verify._graph_nodes import SCORES, Node, nodes_of
 from fairsmooth.verify._graph_scores import (
     JUDGED,
     fixed_constants,
     judge_intervals,
     judge_scores,
+    rounding_of,
 )
 from fairsmooth.verify._json import Object, canonical, parse_object
 from fairsmooth.verify._model_file import ModelFile, read_model_file
+from fairsmooth.verify._rule import text_of_rule
 from fairsmooth.verify.check import Check, not_checked
 from fairsmooth.verify.verification import Verification
 
 SUFFIX = ".onnx"
-_MAX_BYTES = 2**30
 _OPSETS = {"": 20, "ai.onnx.ml": 3}
 _OUTPUTS = ("probability", "decision", "intervals")
 _DOMAINS = {"LabelEncoder": "ai.onnx.ml"}
 # Element types of ONNX by their numbers.
 _TYPES = {"number": 11, "moment": 7, "text": 8}
-
-
-@dataclass(frozen=True)
-class _Opened:
-    """An ONNX file, and the model file inside it."""
-
-    proto: Any
-    metadata: Mapping[str, str]
-    constants: dict[str, Any]
-    model: bytes
 
 
 def verify_graph(
@@ -55,7 +44,7 @@ def verify_graph(
     Every node is compared with the verifier's own list, every weight, edge and looked-up text
     with the model file inside. Constants of approximations are judged by what they compute.
     """
-    opened = _open(path)
+    opened = open_graph(path)
     with tempfile.TemporaryDirectory() as folder:
         inside = Path(folder) / "model"
         inside.write_bytes(opened.model)
@@ -74,7 +63,7 @@ def verify_graph(
 
 
 def _checks(
-    opened: _Opened, file: ModelFile, description: Description, plain: Object
+    opened: Opened, file: ModelFile, description: Description, plain: Object
 ) -> Iterator[Check]:
     yield _metadata(opened.metadata, file, plain)
     if description.rule.way != "exact" or plain["architecture"].get("hidden_layer_sizes"):
@@ -94,7 +83,7 @@ def _checks(
     expected.nodes += nodes_of(SCORES)
     expected.constants |= fixed_constants(n_groups, mixture * waves, powers)
     expected.constants |= {
-        "noise": np.array(description.sigma**2),
+        "noise": np.array(np.square(description.sigma)),
         "threshold": np.array(description.rule.threshold),
     }
     same = (_structure(opened.proto, expected, n_groups), _same_constants(constants, expected))
@@ -102,68 +91,25 @@ def _checks(
     if not all(check.holds for check in same):
         return
     judged = {name: constants[f"/{name}"] for name in (*JUDGED, "noise", "powers")}
-    yield judge_scores(judged, sigma=description.sigma, link=plain["link"])
+    sigma, link = description.sigma, plain["link"]
+    radii = measure(file.tensors["group_parameters"], parameters).squared_radii
+    rounding = rounding_of(parameters, sigma, radii)
+    yield judge_scores(judged, sigma=sigma, link=link, rounding=rounding)
     yield judge_intervals(
         judged,
-        sigma=description.sigma,
-        squared_radii=measure(file.tensors["group_parameters"], parameters).squared_radii,
+        sigma=sigma,
+        squared_radii=radii,
         stated=np.array(description.bounds["epsilon_by_group"]),
     )
     yield not_checked("words", "taken on trust: what the file says of its inputs, and in prose")
     yield not_checked("runtime", "taken on trust: that the runtime computes what the nodes say")
 
 
-def _open(path: str | os.PathLike[str]) -> _Opened:
-    try:
-        import onnx
-    except ImportError as error:
-        raise ModelFileError(
-            "Expected the package onnx, which reads these files, found none. "
-            "Install it with pip install 'fairsmooth[onnx]'."
-        ) from error
-    try:
-        if not Path(path).is_file() or Path(path).stat().st_size > _MAX_BYTES:
-            raise ModelFileError(f"Expected an ONNX file of at most {_MAX_BYTES} bytes, got none.")
-        proto = onnx.ModelProto()
-        proto.ParseFromString(Path(path).read_bytes())
-        metadata = {entry.key: entry.value for entry in proto.metadata_props}
-        if len(metadata) != len(proto.metadata_props):
-            raise ModelFileError("Expected every entry of the metadata once, got one twice.")
-        model = base64.b64decode(metadata["model"], validate=True)
-        outside = [t.name for t in proto.graph.initializer if t.external_data or t.data_location]
-        if outside:
-            raise ModelFileError(f"Expected constants inside the file, got {outside[0]!r} outside.")
-        constants = {t.name: _values(onnx, t) for t in proto.graph.initializer}
-    except (OSError, KeyError, ValueError, TypeError, binascii.Error, RuntimeError) as error:
-        raise _no_graph(path, error) from error
-    except Exception as error:  # protobuf's own error has no common base
-        if type(error).__module__.startswith("google.protobuf"):
-            raise _no_graph(path, error) from error
-        raise
-    return _Opened(proto, metadata, constants, model)
-
-
-def _no_graph(path: str | os.PathLike[str], error: Exception) -> ModelFileError:
-    return ModelFileError(
-        f"Expected an ONNX file written by fairsmooth export, got {os.fspath(path)}: {error}"
-    )
-
-
-def _values(onnx: Any, tensor: Any) -> Any:
-    array = onnx.numpy_helper.to_array(tensor)
-    if tensor.data_type == onnx.TensorProto.STRING:
-        return [text if isinstance(text, str) else text.decode() for text in array.tolist()]
-    return array
-
-
-def model_inside(path: str | os.PathLike[str]) -> bytes:
-    """Return the model file that an ONNX file carries, as it is."""
-    return _open(path).model
-
-
 def _metadata(metadata: Mapping[str, str], file: ModelFile, plain: Object) -> Check:
     """Compare what the metadata say with the model file inside."""
     if metadata["file_digest"] != file.digest:
+        return Check("metadata", False, "Expected the digest of the file inside, got another.")
+    if metadata["digest"] != file.recomputed_digest(text_of_rule(plain)):
         return Check("metadata", False, "Expected the digest of the model inside, got another.")
     # Intervals are told apart by the place of their group, and decisions by that of their label.
     table = plain.get("table") or {}
@@ -178,7 +124,7 @@ def _metadata(metadata: Mapping[str, str], file: ModelFile, plain: Object) -> Ch
         stated = parse_object(f'{{"entry":{metadata[name]}}}', where=name)["entry"]
         if canonical(stated) != canonical(fact):
             return Check("metadata", False, f"Expected the {name} of the model, got another.")
-    return Check("metadata", True, f"{', '.join(facts)} and digest are those of the model inside")
+    return Check("metadata", True, f"{', '.join(facts)} and digests are those of the model inside")
 
 
 def _structure(proto: Any, expected: Expected, n_groups: int) -> Check:
@@ -280,6 +226,9 @@ def _same_constants(constants: Mapping[str, Any], expected: Expected) -> Check:
             return Check(
                 "weights", False, f"Expected {name!r} as in the certified model, got other values."
             )
+    for name in JUDGED:
+        if getattr(constants[f"/{name}"], "dtype", None) != np.float64:
+            return Check("weights", False, f"Expected {name!r} in float64, got another type.")
     return Check("weights", True, "weights, edges and places are those certified, bit for bit")
 
 

@@ -23,6 +23,9 @@ from fairsmooth.verify.verification import Verification
 _MEASURED = Fraction(1, 10**9)
 # A file of a megabyte may ask for a hundred million proofs; so many take some minutes.
 _MOST_PAIRS = 1_000_000
+# Terms of tail probabilities: proving interval ends takes their number, not that of pairs. Two
+# groups of 10^9 rows each need 2e11, a quarter of an hour.
+_MOST_TERMS = 3e11
 _ALWAYS_TRUSTED = (
     "that the rule, threshold and everything fitted for it were fixed before the rows were seen",
     "that rows are independent, one per person, picked by nothing but group (and label)",
@@ -112,6 +115,10 @@ def _checks(statement: Statement, recounted: tuple[Cell, ...] | None) -> Iterato
     if (pairs := _pairs(statement, cells)) > _MOST_PAIRS:
         yield Check("work", False, f"Expected at most {_MOST_PAIRS} pairs of groups, got {pairs}.")
         return
+    if (terms := _terms(statement, cells)) > _MOST_TERMS:
+        detail = "Expected fewer rows, or fewer groups of so many,"
+        yield Check("work", False, f"{detail} got {terms:.2g} terms of {_MOST_TERMS:.2g} to add.")
+        return
     if statement.attempt is not None:
         yield _series(statement, cells)
         return
@@ -125,6 +132,23 @@ def _pairs(statement: Statement, cells: tuple[Cell, ...]) -> int:
     sizes = Counter((cell.place, cell.label) for cell in cells)
     places = [(c.place, label) for c in statement.claims for label in QUANTITIES[c.quantity][0]]
     return sum(sizes[place] * (sizes[place] - 1) for place in places)
+
+
+def _terms(statement: Statement, cells: tuple[Cell, ...]) -> float:
+    """Return how many terms of tail probabilities all pairs of all claims take, roughly.
+
+    A window has 24 standard deviations of counts, and each count's tail 8 of them.
+    """
+    if statement.scores:
+        return 0.0
+    spent: Counter[tuple[str, int | None]] = Counter()
+    sizes = Counter((cell.place, cell.label) for cell in cells)
+    for cell in cells:
+        variance = cell.positive * (cell.rows - cell.positive) / max(cell.rows, 1)
+        others = sizes[cell.place, cell.label] - 1
+        spent[cell.place, cell.label] += round(2 * others * 24 * 8 * variance)
+    places = [(c.place, label) for c in statement.claims for label in QUANTITIES[c.quantity][0]]
+    return float(sum(spent[place] for place in places))
 
 
 def _without_counts(statement: Statement) -> Check:

@@ -8,11 +8,16 @@ import onnx
 import pandas as pd
 import pytest
 from onnx import numpy_helper
+from tests.unit.verify.forged import as_format_1, model, write
 
-from fairsmooth.exceptions import ModelFileError
+from fairsmooth.exceptions import InputError, ModelFileError
 from fairsmooth.export import write_onnx
+from fairsmooth.persistence import file_digest, layout
 from fairsmooth.tables import TableModel
 from fairsmooth.verify import verify
+from fairsmooth.verify._json import canonical
+from fairsmooth.verify._model_file import read_model_file
+from fairsmooth.verify._rule import text_of_rule
 
 
 @pytest.fixture(scope="module")
@@ -128,6 +133,10 @@ def another_digest(model):
     next(p for p in model.metadata_props if p.key == "file_digest").value = "0" * 64
 
 
+def the_digest_of_another_rule(model):
+    next(p for p in model.metadata_props if p.key == "digest").value = "0" * 64
+
+
 def groups_in_another_order(model):
     entry = next(p for p in model.metadata_props if p.key == "groups")
     entry.value = json.dumps(json.loads(entry.value)[::-1])
@@ -160,13 +169,28 @@ def another_version(model):
     "change",
     [
         swap_branches, add_a_node, another_operation, another_category, another_pattern,
-        another_certificate, another_digest, a_damaged_model, an_input_that_overrides,
+        another_certificate, another_digest, the_digest_of_another_rule, a_damaged_model,
+        an_input_that_overrides,
         another_version, groups_in_another_order, labels_the_other_way_round,
     ],
     ids=lambda change: change.__name__,
 )  # fmt: skip
 def test_other_changes_are_refused(files, change):
     assert not altered(files, "binned", change).holds
+
+
+@pytest.mark.parametrize("old", [False, True])
+@pytest.mark.parametrize("name", ["binned", "standardised"])
+def test_the_digest_of_the_rule_is_that_of_the_library(files, name, old, path):
+    file = read_model_file(files / f"{name}.safetensors")
+    plain = json.loads(file.description)
+    if old:
+        text = canonical(as_format_1(plain))
+        layout.write(path, text, file.tensors)
+        file, plain = read_model_file(path), json.loads(text)
+    else:
+        path = files / f"{name}.safetensors"
+    assert file.recomputed_digest(text_of_rule(plain)) == file_digest(path)
 
 
 def test_metadata_that_two_readers_may_read_differently_are_refused(files):
@@ -194,3 +218,87 @@ def test_a_file_that_is_no_graph_of_ours(contents, tmp_path):
         verify(tmp_path / "x.onnx")
     with pytest.raises(ModelFileError, match="Expected an ONNX file"):
         verify(tmp_path / "none.onnx")
+
+
+def constant(model, name):
+    return next(entry for entry in model.graph.initializer if entry.name == name)
+
+
+def a_constant_twice(model):
+    first = constant(model, "/shifts")
+    model.graph.initializer.add().CopyFrom(first)
+    # The verifier would read the last one, another reader the first.
+    first.CopyFrom(numpy_helper.from_array(0.0 * numpy_helper.to_array(first), "/shifts"))
+
+
+def a_constant_in_two_places(model):
+    entry = constant(model, "/shifts")
+    entry.double_data.extend([0.0] * len(numpy_helper.to_array(entry).ravel()))
+
+
+def a_size_below_zero(model):
+    entry = constant(model, "/shifts")
+    del entry.dims[:]
+    entry.dims.append(-1)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (a_constant_twice, "Expected every constant once"),
+        (a_constant_in_two_places, "Expected a constant with one reading, got '/shifts'"),
+        (a_size_below_zero, "Expected a constant with one reading, got '/shifts'"),
+    ],
+)
+def test_constants_that_two_readers_may_read_differently_are_refused(files, change, message):
+    with pytest.raises(ModelFileError, match=message):
+        altered(files, "binned", change)
+
+
+@pytest.mark.parametrize("values", [np.array(["x"], dtype=object), np.zeros(2, dtype=np.float32)])
+@pytest.mark.parametrize("name", ["/shifts", "/bounds", "/wave_amplitudes", "/half"])
+def test_constants_of_another_type_are_refused(files, name, values):
+    def change(model):
+        constant(model, name).CopyFrom(numpy_helper.from_array(values, name))
+
+    assert "in float64, got another type" in str(altered(files, "binned", change))
+
+
+def linear_file(path, sigma, scale=1.0, n_groups=3):
+    write(path, *model(sigma=sigma, scale=scale, n_groups=n_groups))
+    graph = path.with_suffix(".onnx")
+    write_onnx(path, graph)
+    return graph
+
+
+@pytest.mark.parametrize(
+    ("sigma", "scale", "n_groups"), [(0.5, 1e9, 3), (1e-9, 1.0, 3), (0.0, 1.0, 1)]
+)
+def test_margins_must_allow_for_rounded_logits(path, sigma, scale, n_groups):
+    graph = linear_file(path, sigma, scale, n_groups)
+    assert verify(graph).holds
+    changed = onnx.load(graph)
+    margins = np.array([0.5, 0.5 + 1.4e-9, 0.5 + 1.4e-9])  # enough for weights of any usual size
+    constant(changed, "/half").CopyFrom(numpy_helper.from_array(margins, "/half"))
+    onnx.save(changed, graph)
+    assert {check.name for check in verify(graph).failures} == {"scores"}
+
+
+def test_noise_that_cannot_be_squared_is_refused(path):
+    with pytest.raises(InputError, match=r"Expected sigma below 1e\+150, got 1e\+200"):
+        linear_file(path, 1e200)
+
+
+def test_a_graph_around_a_model_of_such_noise_is_no_error(path):
+    graph = linear_file(path, 0.5)
+    write(path, *model(sigma=1e200))
+    changed = onnx.load(graph)
+    facts = {entry.key: entry for entry in changed.metadata_props}
+    inside = read_model_file(path)
+    plain = json.loads(inside.description)
+    facts["model"].value = base64.b64encode(path.read_bytes()).decode()
+    facts["file_digest"].value = inside.digest
+    facts["digest"].value = inside.recomputed_digest(text_of_rule(plain))
+    facts["certificate"].value = json.dumps(plain["certificate"])
+    onnx.save(changed, graph)
+    assert "Expected 'noise' as in the certified model" in str(verify(graph))

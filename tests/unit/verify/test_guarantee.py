@@ -276,3 +276,28 @@ def test_a_small_file_cannot_ask_for_a_hundred_million_proofs(plain):
 def test_a_claim_that_occurs_twice_is_refused(plain):
     twice = {**plain, "claims": [*plain["claims"], plain["claims"][0]]}
     assert "every claim once" in str(verify_guarantee(twice))
+
+
+@pytest.mark.parametrize("quantity", ["demographic_parity", "impact_ratio"])
+def test_a_limit_that_nothing_can_break_has_every_radius(quantity):
+    decisions, groups = np.resize([1, 0, 0, 0], 400), np.repeat(["a", "b"], 200)
+    limits = {quantity: 0.0 if quantity == "impact_ratio" else 1.0}
+    plain = guarantee_gaps(decisions, sensitive_features=groups, limits=limits).to_dict()
+    assert plain["radius"]["hellinger"] == 1.0
+    found = verify_guarantee(plain)
+    assert found.holds, found.failures
+
+
+def test_groups_that_are_all_accepted_are_confirmed_without_a_warning():
+    groups = np.repeat(["a", "b", "c"], [54, 48, 63])
+    limits = {"demographic_parity": 1.0, "impact_ratio": 0.8}
+    plain = guarantee_gaps(np.ones(165), sensitive_features=groups, limits=limits).to_dict()
+    assert verify_guarantee(plain).holds
+
+
+def test_what_is_no_number_proves_nothing(plain, monkeypatch):
+    def lost(pair, asked, needed, beside, highs):
+        return np.full(len(highs), math.nan)
+
+    monkeypatch.setattr("fairsmooth.verify._pairs.Pair._p_values", lost)
+    assert not verify_guarantee(plain).holds

@@ -48,7 +48,11 @@ def tanh_bounds(units: "SmoothUnits", link: str, tail: float, truncation: float)
     tried = tried.clamp_max(_MOST_TILT / float(units.weight.abs().max().clamp_min(1e-300)))
     guess = (-2.0 * math.log(truncation) / energy).sqrt()
     reaches = rising_ends(guess, units.sigma, link, truncation, count=_N_REACHES)
-    both, envelope = log_bounds(units, torch.cat([tried, -tried]), reaches)
+    found = log_bounds(units, torch.cat([tried, -tried]), reaches)
+    if found is None:
+        up, down = units.log_exponential_moment(torch.stack([theta, -theta])).unsqueeze(1)
+        return Bounds(theta.unsqueeze(0), up, down, *units.proven_reach(link, truncation))
+    both, envelope = found
     up, down = both[: len(tried)], both[len(tried) :]
     tried = tried.unsqueeze(1).expand_as(up)
     if float(units.scale.min()) < _NARROW:
@@ -62,7 +66,7 @@ def tanh_bounds(units: "SmoothUnits", link: str, tail: float, truncation: float)
 def silu_reach(
     units: "SmoothUnits", guess: Tensor, link: str, truncation: float
 ) -> tuple[Tensor, Tensor] | None:
-    """Return where SiLU's integral may end and what is left, or None for laws too wide.
+    """Return where SiLU's integral may end and what is left, or None for laws too wide or narrow.
 
     ``guess`` is where it should be.
     """
@@ -70,8 +74,10 @@ def silu_reach(
     if widest > _WIDEST:
         return None
     reaches = rising_ends(guess, units.sigma, link, truncation, count=_N_REACHES)
-    _, envelope = log_bounds(units, reaches[:0], reaches)
-    return first_enough(envelope, reaches.unsqueeze(1), units.sigma, link, truncation)
+    found = log_bounds(units, reaches[:0], reaches)
+    if found is None:
+        return None
+    return first_enough(found[1], reaches.unsqueeze(1), units.sigma, link, truncation)
 
 
 def _guesses(units: "SmoothUnits") -> tuple[Tensor, Tensor]:
@@ -83,12 +89,13 @@ def _guesses(units: "SmoothUnits") -> tuple[Tensor, Tensor]:
     return energy + (units.weight.square() * (second - first).clamp_min(0.0)).sum(0), energy
 
 
-def log_bounds(units: "SmoothUnits", theta: Tensor, reach: Tensor) -> tuple[Tensor, Tensor]:
+def log_bounds(units: "SmoothUnits", theta: Tensor, reach: Tensor) -> tuple[Tensor, Tensor] | None:
     r"""Bound sums over units of logarithms of exponential moments and of envelopes.
 
     ``theta`` has the shape (A,) and is empty for SiLU, ``reach`` the shape (B,). Returns
     :math:`\sum_j\log E e^{\theta v_jh_j + \theta^2\sigma^2h_j^2/2}` of shape (A, R), and
-    :math:`\sum_j\log E e^{-\sigma^2T^2h_j^2/2}` of shape (B, R), each an upper bound.
+    :math:`\sum_j\log E e^{-\sigma^2T^2h_j^2/2}` of shape (B, R), each an upper bound;
+    or None where laws are so narrow that they share no nodes.
     """
     mean, scale, sigma = units.mean, units.scale, units.sigma
     tilt, q = units.weight * theta, 0.5 * (sigma * theta).square()
@@ -97,6 +104,8 @@ def log_bounds(units: "SmoothUnits", theta: Tensor, reach: Tensor) -> tuple[Tens
     growth = _largest(2.0 * tilt.abs() + q)
     cut = _cut(growth)
     grid = _grid(units, _largest(tilt.abs()), _largest(q), float(damping.max()), cut=cut)
+    if grid is None:
+        return None
     value = ACTIVATIONS[units.activation](grid.fine)
     value = torch.cat([value, value.new_tensor([-1.0, 1.0])])
     bent = torch.exp(tilt.unsqueeze(-1) * value + q.unsqueeze(-1) * value.square())
@@ -137,7 +146,9 @@ def _cut(growth: float) -> float:
     return min(rules.CUT, math.sqrt(2.0 * (math.log(10.0 / PRECISION) + growth)))
 
 
-def _grid(units: "SmoothUnits", tilt: float, q: float, damping: float, *, cut: float) -> Grid:
+def _grid(
+    units: "SmoothUnits", tilt: float, q: float, damping: float, *, cut: float
+) -> Grid | None:
     r"""Return nodes for which all columns err by less than they are allowed to.
 
     On the strip of height ``d``, :math:`|\mathrm{Re}\tanh| \le A` with ``A`` = 1, or
@@ -147,7 +158,7 @@ def _grid(units: "SmoothUnits", tilt: float, q: float, damping: float, *, cut: f
     """
     least, steps = float(units.scale.min()), []
     needed = math.log(10.0 / PRECISION)
-    for d in rules.STRIPS[units.activation]:
+    for d in rules.strips(units.activation, least, needed):
         a = 1.0 if d <= math.pi / 4.0 else 1.0 / math.sin(2.0 * d)
         still = damping * rules.imaginary(units.activation, d) ** 2
         growth = max((1.0 + a) * tilt + a * a * q, still)

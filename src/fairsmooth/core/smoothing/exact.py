@@ -11,6 +11,7 @@ from fairsmooth.core.smoothing.linear import apply_link, input_scale, smooth_lin
 from fairsmooth.core.smoothing.linear_error import linear_error, needs_more, rounded_logits
 from fairsmooth.core.smoothing.mixtures import LINEAR_ERROR
 from fairsmooth.core.smoothing.rounding import round_error
+from fairsmooth.core.smoothing.unsmoothed import base_error
 from fairsmooth.exceptions import InputError
 
 
@@ -50,6 +51,9 @@ def smooth_network(
     >>> smooth_network(network, parameters, torch.ones(1, 2), sigma=0.5, link="logistic")
     tensor([0.7...])
     """
+    if sigma == 0:  # training needs no error, which costs as much as the score
+        logits = network.logits(parameters.double(), X.double())
+        return apply_link(logits, link).to(torch.promote_types(parameters.dtype, X.dtype))
     return smooth_with_error(network, parameters, X, sigma=sigma, link=link)[0]
 
 
@@ -70,7 +74,7 @@ def smooth_with_error(
     w, x = parameters.double(), X.double()
     if sigma == 0:
         score = apply_link(network.logits(w, x), link)
-        error = torch.zeros_like(score)
+        error = base_error(network, w, x, link)
     elif network.hidden_layer_sizes:
         score, error = smooth_hidden(network, w, x, sigma=sigma, link=link)
     else:

@@ -23,6 +23,8 @@ _SPARED = 200
 _BEYOND = 1
 # Entries of a matrix that interpolates by cardinal sines: narrow laws far apart need no such thing.
 _MOST_ENTRIES = 1 << 20
+# Nodes, and entries of a matrix from points to nodes, from which on rows have nodes of their own.
+_MOST_FINE, _MOST_MATRIX = 1 << 16, 1 << 23
 _ELLIPSES = (1.15, 1.25, 1.4, 1.6, 1.9, 2.3, 2.8, 3.5, 4.5, 6.0, 9.0)
 
 
@@ -114,7 +116,16 @@ class _Range:
     def n_points(self) -> int:
         return min(self.n_fine, self.n_even if self.even else self.degree + 1)
 
-    def grid(self, like: Tensor) -> Grid:
+    @property
+    def fits(self) -> bool:
+        """Whether the nodes, and what interpolates to them, fit into little memory."""
+        if not (self.right - self.left) / self.step < _MOST_FINE:
+            return False
+        return self.n_points == self.n_fine or self.n_fine * self.n_points < _MOST_MATRIX
+
+    def grid(self, like: Tensor) -> Grid | None:
+        if not self.fits:
+            return None
         first = math.floor(self.left / self.step)
         fine = self.step * (torch.arange(first, first + self.n_fine).to(like) + 0.5)
         if self.n_fine <= self.n_points:
@@ -129,8 +140,8 @@ class _Range:
         return Grid(fine, points, self.step, sines, self.ends)
 
 
-def fitted_grid(demand: Demand, mean: Tensor, scale: Tensor) -> Grid:
-    """Return the grid that units of all these means and scales need.
+def fitted_grid(demand: Demand, mean: Tensor, scale: Tensor) -> Grid | None:
+    """Return the grid that units of all these means and scales need, or None if it is too large.
 
     SiLU's ends before the laws do only if that saves more points than the error function
     beyond it costs.
@@ -150,17 +161,24 @@ def grid_within(
     spared: int = 0,
     precision: float,
     cut: float = CUT,
-) -> Grid:
-    """Return nodes as far as the laws reach, ``cut`` standard deviations, or to the ends."""
+) -> Grid | None:
+    """Return nodes as far as the laws reach, ``cut`` standard deviations, or to the ends.
+
+    None if they are too many: narrow laws far apart, or a function that turns fast.
+    """
     low, high = (float(end) for end in mean.aminmax())
     least, widest = (float(end) for end in scale.aminmax())
     low, high = low - cut * widest, high + cut * widest
+    if not (math.isfinite(high - low) and step > 0.0):
+        return None
     whole = _Range(low, high, step, least, precision, ends=False)
     if low >= ends[0] and high <= ends[1]:
         return whole.grid(mean)
     left = min(max(low, ends[0]), ends[1])
     right = max(min(high, ends[1]), left)
     part = _Range(left, right, step, least, precision, ends=True)
+    if not whole.fits:
+        return part.grid(mean)
     if whole.n_points <= part.n_points + spared and whole.n_fine <= 4 * (part.n_fine + spared):
         return whole.grid(mean)
     return part.grid(mean)

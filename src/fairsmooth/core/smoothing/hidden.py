@@ -27,6 +27,7 @@ from fairsmooth.core.smoothing.series_rows import allowed_error, integrate_serie
 from fairsmooth.core.smoothing.shared import integrate_shared
 from fairsmooth.core.smoothing.smooth_units import SmoothUnits
 from fairsmooth.core.smoothing.tiles import TILE, integrate_tiles
+from fairsmooth.core.smoothing.unsmoothed import LEAST, MOST, beyond
 
 _ROUNDING = 2.0**-52
 # Scale, per unit, from which on SiLU is taken for ReLU.
@@ -68,6 +69,8 @@ def smooth_hidden(
         need when scales are far apart. Where the work for one row would be too much, the
         error says how much is not known.
     """
+    if not LEAST <= sigma <= MOST:
+        return beyond(network, parameters, X, sigma=sigma, link=link)
     batch = torch.broadcast_shapes(parameters.shape[:-1], X.shape[:-2])
     if batch and network.activation != "relu":
         return _each_group(network, parameters, X, batch, sigma, link, accuracy)

@@ -56,7 +56,8 @@ def smooth_link(
     if link == "probit":
         return normal_cdf(mean / (1.0 + scale.square()).sqrt())
     if link == "step":
-        smoothed = normal_cdf(mean / scale.clamp_min(_tiny(scale)))
+        # Dividing by 0 would make the derivative no number, though it is not used.
+        smoothed = normal_cdf(mean / torch.where(scale > 0, scale, 1.0))
         # The step itself has no derivative, so it must stay outside the graph.
         return torch.where(scale > 0, smoothed, apply_link(mean.detach(), link))
     mean, scale = torch.broadcast_tensors(mean, scale)
@@ -131,7 +132,3 @@ def smooth_linear(
         grow = torch.minimum(1.0 / shrink, _HUGE / torch.maximum(mean.detach().abs(), scale))
         return smooth_link(mean * grow, scale * grow, link)
     return smooth_link(network.logits(parameters, X), scale, link)
-
-
-def _tiny(like: Tensor) -> float:
-    return torch.finfo(like.dtype).tiny

@@ -70,10 +70,11 @@ def exact(task: Task, rows: Tensor) -> Result:
         sigma=task.sigma,
         link=task.link,
     )
-    unknown = int((error > _TELL).sum())
+    # What is no number is refused by whoever asked for scores.
+    unknown = int(((error > _TELL) & ~probability.isnan()).sum())
     if unknown:
         why = "would take too much work"
-        if not task.architecture.hidden_layer_sizes:
+        if task.sigma == 0 or not task.architecture.hidden_layer_sizes:
             why = "ends at rounding, since huge numbers cancel in their logits"
         warnings.warn(
             f"Exact smoothing of {unknown} of {len(rows)} rows {why}: their "
@@ -89,10 +90,10 @@ def layerwise(task: Task, rows: Tensor) -> Result:
     """Smooth a network by its hidden noise: Sobol points, or pairs if an interval is wanted."""
     assert isinstance(task.architecture, Network)
     network, weights, some = task.architecture, _narrow(task.parameters), _narrow(rows)
-    rounding = _rounding(task, torch.float32)
+    rounding = _rounding(task, network, torch.float32)
     if rounding > _MOST_ROUNDING:
         weights, some = task.parameters.double(), rows.double()
-        rounding = _rounding(task, torch.float64)
+        rounding = _rounding(task, network, torch.float64)
     common: dict[str, Any] = {"sigma": task.sigma, "link": task.link, "seed": task.seed}
     if task.delta is None:
         scores = smooth_layerwise(network, weights, some, n_draws=task.n_draws, **common)
@@ -101,14 +102,18 @@ def layerwise(task: Task, rows: Tensor) -> Result:
     return _known(scores, some), widen(interval, _LAYERWISE_ERROR + rounding)
 
 
-def _rounding(task: Task, dtype: torch.dtype) -> float:
+def _rounding(task: Task, network: Network, dtype: torch.dtype) -> float:
     r"""Bound what rounding does to a score, to first order.
 
-    It moves every weight by a few units of the type, and by Lemma 2 the score by at most the length
-    of that over :math:`\sqrt{2\pi}\sigma`.
+    It moves every weight by some units of the type, and by Lemma 2 the score by at most the length
+    of that over :math:`\sqrt{2\pi}\sigma`. An interval allows for what errors of a sum add up to
+    at worst, as many units as there are terms; usually they are four.
     """
     length = float(task.parameters.double().norm())
-    return min(1.0, 2.0 * torch.finfo(dtype).eps * length / (math.sqrt(2.0 * math.pi) * task.sigma))
+    worst = max(into + 16 for _, into in network.shapes)
+    units = 4 if task.delta is None else worst
+    moved = 0.5 * units * torch.finfo(dtype).eps * length
+    return min(1.0, moved / (math.sqrt(2.0 * math.pi) * task.sigma))
 
 
 def _narrow(values: Tensor) -> Tensor:

@@ -51,7 +51,7 @@ class Demand:
     def step(self, scale: float, *, unit: float) -> float:
         """Return the widest proven step, as a multiple of ``unit``, for a Gaussian of ``scale``."""
         steps = []
-        for d in STRIPS[self.activation]:
+        for d in strips(self.activation, scale, math.log(10.0 / PRECISION)):
             growth = imaginary(self.activation, d)
             exponent = math.log(10.0 / PRECISION) + 0.5 * (d / scale) ** 2
             exponent += self.frequency * growth + 0.5 * (self.damping * growth) ** 2
@@ -79,6 +79,17 @@ class Demand:
     def right(self) -> float:
         """Where the grid in ``y`` may end on the right."""
         return -self.left if self.activation == "tanh" else self.switch + CUT * SWITCH
+
+
+def strips(activation: str, scale: float, digits: float) -> tuple[float, ...]:
+    r"""Return heights of strips to try for a Gaussian of ``scale`` and a precision of e^-digits.
+
+    The density alone grows by :math:`e^{d^2/2s^2}`, so that the step
+    :math:`2\pi d/(\Lambda + d^2/2s^2 + fd)` is widest at :math:`d = s\sqrt{2\Lambda}`, whatever the
+    frequency ``f``: for narrow laws any other strip would ask for nodes without end.
+    """
+    best = scale * math.sqrt(2.0 * digits)
+    return (best,) if best < STRIPS[activation][0] else STRIPS[activation]
 
 
 def n_points(demand: Demand, scale: float, widest: float) -> float:

@@ -34,6 +34,8 @@ _CURVATURE = {"tanh": 0.385, "silu": 0.25}
 _FEW_ROWS = 16
 # Nodes on a common grid, per node of the integral, that cost as much as nodes of one's own.
 _MOST_NODES = 30
+# Elements (unit, row, node) of a rule worked on at once where rows have nodes of their own.
+_ELEMENTS = 1 << 22
 # Thresholds of the envelope, in standard deviations from the mean.
 _LEVELS = (-2.5, -1.5, -0.75, -0.25, 0.25, 0.75, 1.5)
 # Halvings, on a logarithmic scale, of the interval in which the range is sought.
@@ -93,7 +95,7 @@ class SmoothUnits:
         theta = relu.best_theta(variance, link, tail)
         up, down = self.log_exponential_moment(torch.stack([theta, -theta])).unsqueeze(1)
         guess = relu.reach(variance, link, truncation)
-        reach = silu_reach(self, guess, link, truncation) or self._reach(link, truncation)
+        reach = silu_reach(self, guess, link, truncation) or self.proven_reach(link, truncation)
         return Bounds(theta.unsqueeze(0), up, down, *reach)
 
     def log_exponential_moment(self, theta: Tensor) -> Tensor:
@@ -140,7 +142,7 @@ class SmoothUnits:
         none, shares, squares = self._thresholds
         return (none + (shares * torch.exp(-c * squares)).sum(0)).clamp_min(1e-300).log().sum(0)
 
-    def _reach(self, link: str, truncation: float) -> tuple[Tensor, Tensor]:
+    def proven_reach(self, link: str, truncation: float) -> tuple[Tensor, Tensor]:
         """Return where what lies beyond is proven to be below half of ``truncation``, and it."""
         high = torch.full_like(self.scale, last_end(self.sigma, link))
         # Where no unit's noise has grown to much yet, it cannot be enough.
@@ -162,12 +164,23 @@ class SmoothUnits:
 
     def characteristic(self, t: Tensor) -> tuple[Tensor, Tensor]:
         """Return the product of all factors at ``t`` of shape (B, 1), real and imaginary part."""
-        if not self.tracked and self.mean.shape[1] >= _FEW_ROWS:
-            demand = self._demand(float(t.abs().max()))
-            grid = fitted_grid(demand, self.mean, self.scale)
-            if self.wide or len(grid.points) <= _MOST_NODES * len(t):
+        if self.tracked:
+            return complex_product(*self.factors(t))
+        last = float(t.abs().max())
+        if self.mean.shape[1] >= _FEW_ROWS:
+            grid = fitted_grid(self._demand(last), self.mean, self.scale)
+            if grid and (self.wide or len(grid.points) <= _MOST_NODES * len(t)):
                 return factor_product(self, t, grid)
-        return complex_product(*self.factors(t))
+        return self._by_rows(t, max(self.n_points(last), 2.0 * len(t)))
+
+    def _by_rows(self, t: Tensor, points: float) -> tuple[Tensor, Tensor]:
+        """Return the product of all factors, as many rows at once as little memory allows."""
+        n_units, n_rows = self.mean.shape
+        size = max(1, int(_ELEMENTS / (n_units * points)))
+        parts = (self.narrow(at, min(size, n_rows - at)) for at in range(0, n_rows, size))
+        pairs = [complex_product(*part.factors(t)) for part in parts]
+        re, im = (torch.cat(column, 1) for column in zip(*pairs, strict=True))
+        return re, im
 
     def factors(self, t: Tensor) -> tuple[Tensor, Tensor]:
         r"""Return all :math:`\varphi_j(t)`, shape (J, B, R), for ``t`` of shape (B, 1)."""
