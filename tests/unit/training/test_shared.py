@@ -85,6 +85,16 @@ def test_minibatches_of_several_ranks_are_those_of_one(rows, solver, network):
     assert_equal(fitted(rows, [200, 210], **how), alone(rows, **how), 1e-6)
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_features_that_a_batch_lacks_move_alike_on_several_ranks(rows):
+    """Then tie and decay alone are the gradient, and Adam divides by what they are rounded to."""
+    levels = np.digitize(rows[0], np.linspace(-2.0, 2.0, 12))
+    X = (levels[:, :, None] == np.arange(13)).reshape(N_ROWS, -1).astype(np.float64)
+    how = {"hidden_layer_sizes": (6,), "max_iter": 4, "batch_size": 120}
+    indicators = (X, *rows[1:])
+    assert_equal(fitted(indicators, [200, 210], **how), alone(indicators, **how), 1e-6)
+
+
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
