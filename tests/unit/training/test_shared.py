@@ -1,12 +1,14 @@
 """Rows that several ranks hold give the parameters of rows in one place."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from tests.ranks_in_threads import run_ranks
 
 from fairsmooth import FairSmoothClassifier
 from fairsmooth.core.ranks import ALONE
-from fairsmooth.core.rows import DenseRows
+from fairsmooth.core.rows import CodedRows, DenseRows
+from fairsmooth.data.encoding import TableEncoder
 from fairsmooth.data.groups import Groups
 from fairsmooth.exceptions import InputError
 from fairsmooth.training import linear_pass
@@ -27,7 +29,8 @@ def rows():
 
 def example_of(rows, ranks, share):
     X, y, groups = (part[share] for part in rows)
-    return Example(DenseRows(X), y, Groups(("a", "b", "c"), groups), ranks=ranks)
+    X = X if isinstance(X, CodedRows) else DenseRows(X)
+    return Example(X, y, Groups(("a", "b", "c"), groups), ranks=ranks)
 
 
 def fitted(rows, cuts, **settings):
@@ -66,6 +69,13 @@ def test_lbfgs_of_several_ranks_is_that_of_one(rows, cuts, link):
 def test_the_sample_for_the_curvature_is_that_of_all_rows(rows, monkeypatch):
     monkeypatch.setattr(linear_pass, "CURVATURE_ROWS", 100)
     assert_equal(fitted(rows, [300, 420]), alone(rows), 1e-9)
+
+
+@pytest.mark.parametrize("cuts", [[0, 500], [900], [0, 0, 900]])
+def test_coded_rows_of_several_ranks_some_of_which_have_none(rows, cuts):
+    frame = pd.DataFrame(np.digitize(rows[0][:, :2], [-0.5, 0.5]), columns=["a", "b"]).astype(str)
+    coded = (TableEncoder.learn(frame).encode(frame), *rows[1:])
+    assert_equal(fitted(coded, cuts), alone(coded), 1e-9)
 
 
 def test_a_rank_for_every_group(rows):
