@@ -92,7 +92,7 @@ def _meet(backend: str, seconds: float) -> None:
         raise LostRank(_unmet(number_of_ranks(), seconds, _first(error))) from error
 
 
-def _wait_for_all(store: dist.Store, size: int, seconds: float) -> None:
+def _wait_for_all(store: Any, size: int, seconds: float) -> None:
     names = [f"rank {each}" for each in range(size)]
     try:
         store.wait(names, datetime.timedelta(seconds=seconds))
