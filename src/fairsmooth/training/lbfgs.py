@@ -85,25 +85,19 @@ def solve_lbfgs(
         if goal.excess(slope) <= 1.0:
             raise StopIteration
 
+    limits = {"maxiter": max_iter, "maxfun": 10 * max_iter + 100, "maxcor": 20, "ftol": 1e-15}
     solution = minimize(
         evaluate,
         scales.undo(start).cpu().numpy().ravel(),
         jac=True,
         method="L-BFGS-B",
         callback=after_iteration,
-        options={
-            "maxiter": max_iter,
-            "maxfun": 10 * max_iter + 100,
-            "maxcor": 20,
-            "gtol": goal.least,
-            "ftol": 1e-15,
-        },
+        options={**limits, "gtol": goal.least},
     )
     found = scales.point(torch.as_tensor(solution.x, device=start.device).view_as(start))
     unmet, excess = None, goal.excess(solution.jac)
     if excess > 1.0 and np.abs(solution.jac).max() > _RESOLVED:
-        largest = excess * tol
-        unmet = f"after {steps} iterations the largest entry of the gradient is {largest:.2g}"
+        unmet = f"after {steps} iterations the largest entry of the gradient is {excess * tol:.2g}"
     return Solution(found, steps, unmet)
 
 
