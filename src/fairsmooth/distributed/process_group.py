@@ -30,7 +30,7 @@ _PATIENCE = datetime.timedelta(minutes=30)
 # How often to look up from a sum that others have not joined yet.
 _GLANCE = datetime.timedelta(seconds=0.5)
 # Ranks are started together, but one may load its libraries from a slow disk. Whoever tries to
-# meet one that ended before waits no longer than this.
+# meet one that ended before waits this long, and up to three times as long by torch's own retries.
 _LEAST_TO_MEET = 60.0
 _NOTHING_WRITTEN = "Nothing was written. Start all ranks again."
 
