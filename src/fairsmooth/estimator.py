@@ -98,9 +98,9 @@ class FairSmoothClassifier(RuleClassifier):
     weight_decay : float
         Weight of :math:`\sum_k \lVert W_k\rVert^2`; makes separable groups converge.
     tol : float
-        L-BFGS stops when no entry of the gradient, in units of the curvature at the
-        start, exceeds it. Minibatch solvers end with ``max_iter`` or early stopping;
-        they warn if the objective was still falling in the last quarter of the steps.
+        L-BFGS stops when no entry of a group's gradient, in units of the curvature at the start
+        and of the group's weight if that is below 1, exceeds it. Minibatch solvers end with
+        ``max_iter`` or early stopping; they warn if the objective fell until the end.
     smoothing : {"auto", "exact", "layerwise", "monte_carlo"}
         How scores are computed; "auto" is exact wherever that is possible.
     n_draws : int

@@ -5,7 +5,8 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.sparse import csr_array, csr_matrix
+from scipy.sparse import csc_array, csr_array, csr_matrix
+from sklearn.exceptions import ConvergenceWarning
 
 from fairsmooth import FairSmoothClassifier, InputError
 from fairsmooth.data.encoding import TableEncoder
@@ -139,6 +140,26 @@ def test_entries_of_one_place_are_added(table):
     assert parts.nnz == 2 * X.size  # the caller's matrix is as it was
 
 
+@pytest.mark.parametrize(("kind", "entry"), [(bool, True), (np.int8, 100), (np.uint8, 200)])
+@pytest.mark.parametrize("form", [csr_matrix, csc_array])
+def test_entries_of_one_place_are_added_in_their_own_type(table, kind, entry, form):
+    """True and true is true, as in SciPy's own dense form and its other sparse ones, not 2."""
+    _, y, groups = table
+    shape = (len(y), len(y))
+    # Four entries in every row, or in every column, some of them in one place.
+    places = np.random.default_rng(0).integers(0, 3, 4 * len(y))
+    X = form((np.full(4 * len(y), entry, kind), places, np.arange(0, 4 * len(y) + 1, 4)), shape)
+    dense = X.toarray().astype(float)
+    assert not X.has_canonical_format
+    clf = FairSmoothClassifier(random_state=0, free_reference=False, sigma=0.1, max_iter=3)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        parameters = clf.fit(X, y, sensitive_features=groups).group_parameters_
+        np.testing.assert_allclose(clf.predict_proba(X), clf.predict_proba(dense), atol=1e-12)
+        clf.fit(dense, y, sensitive_features=groups)
+    np.testing.assert_allclose(parameters, clf.group_parameters_, atol=1e-9)
+
+
 def test_columns_of_another_encoder_are_refused(table):
     frame, y, groups = table
     clf = FairSmoothClassifier(random_state=0)
@@ -189,3 +210,22 @@ def test_a_warm_start_goes_on_from_where_it_was(biased):
         with pytest.raises(InputError, match="with warm_start=True, got others: 2 columns"):
             clf.fit(biased.X.iloc[:, :2], biased.y, **args)
         np.testing.assert_array_equal(clf.predict_proba(biased.X), scores)
+
+
+def test_a_warm_start_with_other_names_or_layers_is_refused(biased):
+    args = {"sensitive_features": biased.sensitive_features}
+    clf = FairSmoothClassifier(random_state=0, warm_start=True, free_reference=False)
+    clf.fit(biased.X, biased.y, **args)
+    scores = clf.predict_proba(biased.X)
+    turned = biased.X.set_axis(list(biased.X.columns[::-1]), axis=1)
+    with pytest.raises(InputError, match="columns of the last fit with warm_start=True"):
+        clf.fit(turned, biased.y, **args)
+    clf.set_params(hidden_layer_sizes=(3,))
+    with pytest.raises(InputError, match=r"layers or the module of the last fit .* not 6\."):
+        clf.fit(biased.X, biased.y, **args)
+    clf.set_params(hidden_layer_sizes=())
+    with pytest.raises(ValueError, match="NaN"):
+        clf.fit(biased.X * np.nan, biased.y, **args)
+    # What was refused leaves the model as it was, and the next training goes on from it.
+    np.testing.assert_array_equal(clf.predict_proba(biased.X), scores)
+    assert clf.fit(biased.X, biased.y, **args).n_iter_ == 0

@@ -18,10 +18,12 @@ from sklearn.utils.validation import (
 
 from fairsmooth._types import Floats, Labels
 from fairsmooth.classifier.group_classifier import GroupClassifier, both_classes
+from fairsmooth.classifier.warm_start import Known, first_parameters
 from fairsmooth.core.rows import CodedRows, DenseRows, Rows, SparseRows
 from fairsmooth.core.rule_holder import RuleHolder
 from fairsmooth.data.given_groups import given_groups, refuse_lazy
 from fairsmooth.data.groups import Groups, some_rows
+from fairsmooth.data.row_weights import comparable
 from fairsmooth.exceptions import InputError
 from fairsmooth.training.example import Example
 
@@ -51,27 +53,32 @@ class RuleClassifier(RuleHolder, GroupClassifier):
             How much each row counts, at least 0: 2 is a row given twice, 0 a row left out.
             A group's loss is the weighted mean over its rows.
         """
-        earlier = vars(self).get("rule_") if getattr(self, "warm_start", False) else None
-        known = (getattr(self, "groups_", None), getattr(self, "classes_", None))
         fitted = dict(vars(self))
+        try:
+            return self._fit_rows(X, y, sensitive_features, sample_weight)
+        except (InputError, ValueError):
+            if getattr(self, "warm_start", False):
+                self.__dict__ = fitted  # or the next call would begin anew, and not say so
+            raise
+
+    def _fit_rows(self, X: Any, y: Any, sensitive_features: Any, sample_weight: Any) -> Self:
+        earlier = vars(self).get("rule_") if getattr(self, "warm_start", False) else None
+        known = Known.of(self)
         self._forget()
         sensitive_features = given_groups(sensitive_features)
         rows, y = self._validated(X, y)
         weights = None
         if sample_weight is not None:
-            weights = _check_sample_weight(
-                sample_weight, y, dtype=np.float64, ensure_non_negative=True
+            weights = comparable(
+                _check_sample_weight(sample_weight, y, dtype=np.float64, ensure_non_negative=True)
             )
         used = slice(None) if weights is None or (weights > 0).all() else weights > 0
         codes = self._encode_labels(y[used])
         groups = self._encode_groups(some_rows(sensitive_features, used), codes)
         self.groups_ = groups.labels
-        new = (self.groups_, self.classes_)
-        try:
-            start = None if earlier is None else earlier.warm_start(known, new, rows)
-        except InputError:
-            self.__dict__ = fitted  # or the same call would be let through the next time
-            raise
+        start = None
+        if earlier is not None:
+            start = first_parameters(earlier, known, Known.of(self), rows)
         if weights is not None:
             rows, weights = rows.take(used), weights[used]
         names = getattr(self, "feature_names_in_", None)
@@ -154,9 +161,9 @@ class RuleClassifier(RuleHolder, GroupClassifier):
         refuse_lazy(X)
         options: Any = {"accept_sparse": "csr", "accept_large_sparse": True}
         X, y = validate_data(
-            self, X, y, dtype=np.float64, order="C", force_writeable=True, **options
+            self, _added_up(X), y, dtype=np.float64, order="C", force_writeable=True, **options
         )
-        return (_sparse_rows(X) if issparse(X) else DenseRows(X)), y
+        return (SparseRows(X) if issparse(X) else DenseRows(X)), y
 
     def _scored(self, X: Any) -> Floats:
         """Return the scores of rows, checked but for what scoring itself notices."""
@@ -188,7 +195,7 @@ class RuleClassifier(RuleHolder, GroupClassifier):
         refuse_lazy(X)
         if issparse(X):
             options: Any = {"accept_sparse": "csr", "dtype": np.float64, "reset": False}
-            return _sparse_rows(validate_data(self, X, **options))
+            return SparseRows(validate_data(self, _added_up(X), **options))
         return super()._checked(X)
 
     def __sklearn_tags__(self) -> Any:
@@ -204,12 +211,13 @@ class RuleClassifier(RuleHolder, GroupClassifier):
         return self.groups_.index(group)
 
 
-def _sparse_rows(X: Any) -> SparseRows:
-    """Return a CSR matrix as rows; entries of one place, which stand for their sum, are added.
+def _added_up(X: Any) -> Any:
+    """Return rows with the entries of one place, which stand for their sum, added.
 
-    Lengths of rows and scales of columns are found entry by entry.
+    Lengths of rows and scales of columns are found entry by entry. They are added in the type
+    that they have, as SciPy does wherever it adds them: true and true is true, not 2.
     """
-    if not X.has_canonical_format:
-        X = X.copy()  # it may be the caller's
+    if issparse(X) and X.format in ("csr", "csc") and not X.has_canonical_format:
+        X = X.copy()  # it is the caller's
         X.sum_duplicates()
-    return SparseRows(X)
+    return X

@@ -204,22 +204,6 @@ class FittedRule:
             scores = self.scores(X, self.parameters)  # to the last digit
         return scores, low, high
 
-    def warm_start(self, known: Any, new: Any, rows: Rows) -> Floats:
-        """Return where the next training may begin; refuse other groups, labels or columns.
-
-        ``known`` and ``new`` are the groups and labels of the last training and of this one.
-        """
-        network = self.architecture
-        columns = network.n_features if isinstance(network, Network) else rows.shape[1]
-        alike = known[0] == new[0] and np.array_equal(known[1], new[1])
-        if not alike or columns != rows.shape[1]:
-            raise InputError(
-                "Expected the groups, labels and columns of the last fit with warm_start=True, "
-                f"got others: {rows.shape[1]} columns, groups {list(new[0])}. "
-                "Set warm_start=False."
-            )
-        return self.group_parameters
-
     @property
     def notices_infinity(self) -> bool:
         """Whether scoring refuses rows that are not finite, so that none need look before."""

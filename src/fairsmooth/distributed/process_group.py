@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import torch
 import torch.distributed as dist
+from torch.distributed.rendezvous import rendezvous
 
 from fairsmooth._types import Floats
 from fairsmooth.core.ranks import Ranks
@@ -28,6 +29,9 @@ from fairsmooth.exceptions import FairSmoothError
 _PATIENCE = datetime.timedelta(minutes=30)
 # How often to look up from a sum that others have not joined yet.
 _GLANCE = datetime.timedelta(seconds=0.5)
+# Ranks are started together, but one may load its libraries from a slow disk. Whoever tries to
+# meet one that ended before waits this long, and up to three times as long by torch's own retries.
+_LEAST_TO_MEET = 60.0
 _NOTHING_WRITTEN = "Nothing was written. Start all ranks again."
 
 
@@ -61,11 +65,7 @@ def joined() -> "Iterator[TorchRanks]":
     device = torch.device("cuda", _local_rank()) if on_gpu else torch.device("cpu")
     if on_gpu:
         torch.cuda.set_device(device)
-    try:
-        dist.init_process_group("nccl" if on_gpu else "gloo", timeout=_PATIENCE)
-    except (RuntimeError, ValueError, OSError) as error:
-        met = f"Expected to meet {number_of_ranks()} ranks, got: {_first(error)}"
-        raise LostRank(met, outcome="") from error
+    _meet("nccl" if on_gpu else "gloo", max(limit, _LEAST_TO_MEET))
     ranks = TorchRanks(device)
     try:
         ranks.listen(limit)
@@ -76,6 +76,36 @@ def joined() -> "Iterator[TorchRanks]":
         raise
     ranks.part(in_order=True)
     dist.destroy_process_group()
+
+
+def _meet(backend: str, seconds: float) -> None:
+    """Join the group of all ranks, once all have said that they are here.
+
+    A group that is joined at once waits for a rank that ended before as long as for one at work.
+    """
+    try:
+        store, rank, size = next(rendezvous("env://", timeout=datetime.timedelta(seconds=seconds)))
+        store.set(f"rank {rank}", "here")
+        _wait_for_all(store, size, seconds)
+        dist.init_process_group(backend, store=store, rank=rank, world_size=size, timeout=_PATIENCE)
+    except (RuntimeError, ValueError, OSError) as error:
+        raise LostRank(_unmet(number_of_ranks(), seconds, _first(error))) from error
+
+
+def _wait_for_all(store: Any, size: int, seconds: float) -> None:
+    names = [f"rank {each}" for each in range(size)]
+    try:
+        store.wait(names, datetime.timedelta(seconds=seconds))
+    except RuntimeError as error:
+        absent = [name for name in names if not store.check([name])]
+        if not absent:
+            raise
+        raise LostRank(_unmet(size, seconds, f"no sign of {', '.join(absent)}.")) from error
+
+
+def _unmet(size: int, seconds: float, what: str) -> str:
+    limit = f"within {seconds:.0f} s ({VARIABLE} sets a longer limit)"
+    return f"Expected to meet {size} ranks {limit}, got: {what}"
 
 
 class TorchRanks(Ranks):

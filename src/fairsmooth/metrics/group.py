@@ -10,6 +10,7 @@ from fairsmooth import _validate
 from fairsmooth._types import Floats
 from fairsmooth.data.given_groups import given_groups
 from fairsmooth.data.groups import Groups, encode_groups
+from fairsmooth.data.row_weights import comparable
 from fairsmooth.exceptions import InputError
 from fairsmooth.metrics.rates import Rates, cell_sums, gaps_of, rates_of
 
@@ -165,7 +166,7 @@ def row_weights(sample_weight: Any, n_rows: int) -> Floats | None:
             f"Expected sample_weight with a finite number of at least 0 for each of {n_rows} "
             f"rows, not all 0, got shape {weights.shape} or other numbers."
         )
-    return weights
+    return comparable(weights)
 
 
 def positive_label(labels: NDArray[Any], pos_label: Any) -> Any:

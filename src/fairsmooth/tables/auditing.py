@@ -94,7 +94,7 @@ class AuditedRows:
         if n_groups > MOST_MIXED:
             notes.append(
                 f"The curves under another mix of groups change the shares of the {MOST_MIXED} "
-                f"largest of {n_groups} groups, one at a time."
+                f"largest of {n_groups} groups, one at a time, and are of all rows."
             )
         return notes
 

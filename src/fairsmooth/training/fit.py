@@ -18,6 +18,7 @@ from fairsmooth.core.build import AnyNetwork, shared_start
 from fairsmooth.core.device import resolve_device
 from fairsmooth.data.groups import Groups
 from fairsmooth.data.splits import hold_out
+from fairsmooth.exceptions import InputError
 from fairsmooth.training.convergence import Solution, warn_unmet
 from fairsmooth.training.example import Example
 from fairsmooth.training.grouped import GroupedRows
@@ -71,6 +72,7 @@ def train(
     place = _place(architecture, settings)
     first = shared_start(architecture, seed=settings.seed).to(place).repeat(len(kept), 1)
     if start is not None:
+        _require_same_network(start, architecture.n_parameters)
         first = torch.tensor(start).to(place)
     history: list[TrainingStep] = []
 
@@ -100,6 +102,14 @@ def train(
         history=tuple(history),
         held_out=np.sort(np.concatenate(held_out)),
     )
+
+
+def _require_same_network(start: Floats, n_parameters: int) -> None:
+    if start.shape[1] != n_parameters:
+        raise InputError(
+            "Expected the layers or the module of the last fit with warm_start=True, got others: "
+            f"{n_parameters} parameters of each group, not {start.shape[1]}. Set warm_start=False."
+        )
 
 
 def _started(solution: Solution) -> Solution:

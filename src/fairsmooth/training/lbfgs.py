@@ -49,7 +49,9 @@ def solve_lbfgs(
     max_iter : int
         Largest number of iterations.
     tol : float
-        Stop when no entry of the rescaled gradient exceeds it.
+        Stop when no entry of the rescaled gradient exceeds it; of a group that weighs less than
+        1 in the objective, when none exceeds it times the weight. Else a group of few rows would
+        be done where its part of the gradient is small because the group is.
     report : callable
         Receives a :class:`~fairsmooth.training.history.TrainingStep` after every iteration.
 
@@ -59,15 +61,19 @@ def solve_lbfgs(
         Its ``unmet`` says so if the tolerance was not reached.
     """
     began = time.perf_counter()
+    goal = _Goal.of(objective.problem, tol, n_groups=len(start))
     scales = _Scales.of(objective.problem, curvature, n_groups=len(start))
     last: list[Terms] = []
+    slope = np.empty(0)
 
     def evaluate(flat: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+        nonlocal slope
         scaled = torch.as_tensor(flat, device=start.device).view_as(start)
         terms, gradient = objective.evaluate(scales.point(scaled))
         require_finite(terms.objective, gradient, where=f"in iteration {steps + 1}")
         last[:] = [terms]
-        return terms.objective.item(), scales.slope(gradient).cpu().numpy().ravel()
+        slope = scales.slope(gradient).cpu().numpy().ravel()
+        return terms.objective.item(), slope
 
     steps = 0
 
@@ -75,27 +81,46 @@ def solve_lbfgs(
         nonlocal steps
         steps += 1
         report(as_step(last[0], steps, began))
+        # The point of an iteration is the one that was looked at last.
+        if goal.excess(slope) <= 1.0:
+            raise StopIteration
 
+    limits = {"maxiter": max_iter, "maxfun": 10 * max_iter + 100, "maxcor": 20, "ftol": 1e-15}
     solution = minimize(
         evaluate,
         scales.undo(start).cpu().numpy().ravel(),
         jac=True,
         method="L-BFGS-B",
         callback=after_iteration,
-        options={
-            "maxiter": max_iter,
-            "maxfun": 10 * max_iter + 100,
-            "maxcor": 20,
-            "gtol": tol,
-            "ftol": 1e-15,
-        },
+        options={**limits, "gtol": goal.least},
     )
     found = scales.point(torch.as_tensor(solution.x, device=start.device).view_as(start))
-    largest = float(np.abs(solution.jac).max())
-    unmet = None
-    if largest > max(tol, _RESOLVED):
-        unmet = f"after {steps} iterations the largest entry of the gradient is {largest:.2g}"
+    unmet, excess = None, goal.excess(solution.jac)
+    if excess > 1.0 and np.abs(solution.jac).max() > _RESOLVED:
+        unmet = f"after {steps} iterations the largest entry of the gradient is {excess * tol:.2g}"
     return Solution(found, steps, unmet)
+
+
+@dataclass(frozen=True)
+class _Goal:
+    """How small the entries of the rescaled gradient are to be, by group."""
+
+    largest: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, problem: Problem, tol: float, *, n_groups: int) -> "_Goal":
+        weights = np.minimum(1.0, problem.group_weights or (1.0,) * n_groups)
+        return cls(np.maximum(tol * weights, min(tol, _RESOLVED)))
+
+    @property
+    def least(self) -> float:
+        """The goal of the group that weighs least: whoever meets it meets all."""
+        return float(self.largest.min())
+
+    def excess(self, slope: NDArray[np.float64]) -> float:
+        """Return how many times its goal the worst group's largest entry is."""
+        entries = np.abs(slope).reshape(len(self.largest), -1).max(axis=1)
+        return float((entries / self.largest).max())
 
 
 @dataclass(frozen=True)

@@ -117,7 +117,7 @@ class LinearPass(RowSums):
     def _curvatures(self, parameters: Floats | None) -> Floats:
         sample = LinearPass(self.data.sample(CURVATURE_ROWS), self.sigma, self.link)
         n_sums = 1 if parameters is None else int(np.count_nonzero(sample.data.sizes))
-        if pays(sample.data.rows, n_sums):
+        if len(sample.data) and pays(sample.data.rows, n_sums):  # a rank may have no rows
             return sample._coded_curvatures(parameters)
         data, width = sample.data, self.n_parameters
         total = np.zeros((1 if parameters is None else data.n_groups, width, width))

@@ -1,5 +1,7 @@
 """What the engines refuse, without starting any."""
 
+import socket
+import time
 from contextlib import contextmanager
 
 import pytest
@@ -7,6 +9,7 @@ import pytest
 from fairsmooth.distributed import cluster, process_group
 from fairsmooth.distributed.launch import number_of_ranks
 from fairsmooth.distributed.parts import work_on_parts
+from fairsmooth.distributed.pulse import VARIABLE
 from fairsmooth.exceptions import InputError
 
 PLACE = {"RANK": "1", "WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "1"}
@@ -36,12 +39,45 @@ def test_ranks_that_cannot_be_met_are_one_line(monkeypatch):
         raise RuntimeError("no route\nand a trace")
 
     placed(monkeypatch)
-    monkeypatch.setattr(process_group.dist, "init_process_group", lost)
+    monkeypatch.setattr(process_group, "rendezvous", lost)
     with (
-        pytest.raises(process_group.LostRank, match=r"Expected to meet 2 ranks, got: no route$"),
+        pytest.raises(
+            process_group.LostRank, match=r"meet 2 ranks within 60 s .*, got: no route Noth"
+        ),
         process_group.joined(),
     ):
         pass
+
+
+@pytest.mark.parametrize("rank", ["0", "1"])
+def test_a_rank_that_never_comes_is_not_waited_for_as_one_at_work(monkeypatch, rank):
+    """It was for half an hour, so a rank that was killed as it began held all others up."""
+    placed(monkeypatch, RANK=rank, MASTER_PORT=free_port())
+    assert_unmet(monkeypatch, r"meet 2 ranks within 2 s .*, got: .*[Tt]imed out after")
+
+
+def test_who_never_comes_is_named(monkeypatch):
+    """Where torchrun keeps the store, whose end no rank is."""
+    port = free_port()
+    placed(monkeypatch, MASTER_PORT=port, TORCHELASTIC_USE_AGENT_STORE="True")
+    how = {"is_master": True, "wait_for_workers": False}
+    store = process_group.dist.TCPStore("127.0.0.1", int(port), **how)
+    store.set("unused", "")
+    assert_unmet(monkeypatch, r"meet 2 ranks within 2 s .*, got: no sign of rank 0\. Nothing was")
+
+
+def assert_unmet(monkeypatch, message):
+    monkeypatch.setenv(VARIABLE, "1")
+    monkeypatch.setattr(process_group, "_LEAST_TO_MEET", 2.0)
+    began = time.monotonic()
+    with pytest.raises(process_group.LostRank, match=message), process_group.joined():
+        pass
+    assert time.monotonic() - began < 20.0
+
+
+def free_port():
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        return str(taken.getsockname()[1])
 
 
 class Client:

@@ -1,12 +1,14 @@
 """Rows that several ranks hold give the parameters of rows in one place."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from tests.ranks_in_threads import run_ranks
 
 from fairsmooth import FairSmoothClassifier
 from fairsmooth.core.ranks import ALONE
-from fairsmooth.core.rows import DenseRows
+from fairsmooth.core.rows import CodedRows, DenseRows
+from fairsmooth.data.encoding import TableEncoder
 from fairsmooth.data.groups import Groups
 from fairsmooth.exceptions import InputError
 from fairsmooth.training import linear_pass
@@ -27,7 +29,8 @@ def rows():
 
 def example_of(rows, ranks, share):
     X, y, groups = (part[share] for part in rows)
-    return Example(DenseRows(X), y, Groups(("a", "b", "c"), groups), ranks=ranks)
+    X = X if isinstance(X, CodedRows) else DenseRows(X)
+    return Example(X, y, Groups(("a", "b", "c"), groups), ranks=ranks)
 
 
 def fitted(rows, cuts, **settings):
@@ -68,6 +71,13 @@ def test_the_sample_for_the_curvature_is_that_of_all_rows(rows, monkeypatch):
     assert_equal(fitted(rows, [300, 420]), alone(rows), 1e-9)
 
 
+@pytest.mark.parametrize("cuts", [[0, 500], [900], [0, 0, 900]])
+def test_coded_rows_of_several_ranks_some_of_which_have_none(rows, cuts):
+    frame = pd.DataFrame(np.digitize(rows[0][:, :2], [-0.5, 0.5]), columns=["a", "b"]).astype(str)
+    coded = (TableEncoder.learn(frame).encode(frame), *rows[1:])
+    assert_equal(fitted(coded, cuts), alone(coded), 1e-9)
+
+
 def test_a_rank_for_every_group(rows):
     order = np.argsort(rows[2], kind="stable")
     by_group = tuple(part[order] for part in rows)
@@ -83,6 +93,16 @@ def test_a_rank_for_every_group(rows):
 def test_minibatches_of_several_ranks_are_those_of_one(rows, solver, network):
     how = {"solver": solver, "max_iter": 4, "batch_size": 120, **network}
     assert_equal(fitted(rows, [200, 210], **how), alone(rows, **how), 1e-6)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_features_that_a_batch_lacks_move_alike_on_several_ranks(rows):
+    """Then tie and decay alone are the gradient, and Adam divides by what they are rounded to."""
+    levels = np.digitize(rows[0], np.linspace(-2.0, 2.0, 12))
+    X = (levels[:, :, None] == np.arange(13)).reshape(N_ROWS, -1).astype(np.float64)
+    how = {"hidden_layer_sizes": (6,), "max_iter": 4, "batch_size": 120}
+    indicators = (X, *rows[1:])
+    assert_equal(fitted(indicators, [200, 210], **how), alone(indicators, **how), 1e-6)
 
 
 @pytest.mark.parametrize(

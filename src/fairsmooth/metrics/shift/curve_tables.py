@@ -38,12 +38,16 @@ def moved(rates: Rates, slack: Rates, sign: float) -> Rates:
 def points(
     template: CurvePoint, groups: tuple[Hashable, ...], tables: Tables
 ) -> Iterator[CurvePoint]:
-    """Yield one point per metric and group; ``tables`` are by field of the point."""
+    """Yield one point per metric and group, and one of all rows; ``tables`` are by field.
+
+    Without groups, those of all rows alone, which stand last.
+    """
     for metric, values in tables["value"].items():
         labels = (*groups, None) if len(values) > 1 else (None,)
         for position, group in enumerate(labels):
+            place = -1 if group is None else position
             numbers: dict[str, Any] = {
-                field: float(table[metric][position]) for field, table in tables.items()
+                field: float(table[metric][place]) for field, table in tables.items()
             }
             yield replace(template, metric=template.metric + metric, group=group, **numbers)
 

@@ -35,13 +35,15 @@ def reweighted_points(
         into_cells(np.column_stack(list(one.columns().values())), y=y, groups=groups)
         for one in compared
     ]
+    # Looked up, not searched for: a point for each of many groups would look at all of them.
+    places = {label: place for place, label in enumerate(groups.labels)} | {None: -1}
     for scenario in scenarios:
+        shown = () if scenario.overall else groups.labels
         effective = _effective_counts(scenario.weights[0], groups)
         for one, sorted_rows in zip(compared, cells, strict=True):
             template = CurvePoint(scenario.curve, scenario.strength, one.prefix, None, np.nan)
-            for point in points(template, groups.labels, _tables(one, sorted_rows, scenario)):
-                position = -1 if point.group is None else groups.labels.index(point.group)
-                yield replace(point, effective_count=float(effective[position]))
+            for point in points(template, shown, _tables(one, sorted_rows, scenario)):
+                yield replace(point, effective_count=float(effective[places[point.group]]))
 
 
 def _tables(one: Compared, cells: Cells, scenario: Scenario) -> Tables:

@@ -26,12 +26,14 @@ class Scenario:
     """One shift: the curve it is a point of, how strong it is, and its row weights.
 
     ``weights`` has shape (r, n): ``r`` draws of the same shift, of which curves
-    show the mean and the spread; 1 where nothing is drawn.
+    show the mean and the spread; 1 where nothing is drawn. ``overall`` says that
+    no rate of a group is shown, because none moves and the groups are many.
     """
 
     curve: str
     strength: float
     weights: Floats
+    overall: bool = False
 
 
 def partitions(
@@ -62,8 +64,10 @@ def group_mix(groups: Groups, *, shares: Sequence[float] = SHARES) -> Iterator[S
     ... or for the 20 largest: every one of them makes a curve for each group.
     The others keep their proportions among themselves, and nothing changes
     within a group: the rates of a group and the gaps between groups stay as
-    they are, and the rates over all rows move.
+    they are, and the rates over all rows move. Of more than 20 groups the rates
+    are left out, the same ones for every share of every group.
     """
+    many = int(np.count_nonzero(groups.counts)) > MOST_MIXED
     present = groups.counts / groups.counts.sum()
     largest = np.sort(np.argsort(-groups.counts, kind="stable")[:MOST_MIXED])
     for code in largest[(present[largest] > 0.0) & (present[largest] < 1.0)]:
@@ -71,7 +75,7 @@ def group_mix(groups: Groups, *, shares: Sequence[float] = SHARES) -> Iterator[S
         for share in shares:
             factors = np.full(len(present), (1.0 - share) / (1.0 - present[code]))
             factors[code] = share / present[code]
-            yield Scenario(name, share, factors[None, groups.codes])
+            yield Scenario(name, share, factors[None, groups.codes], overall=many)
 
 
 def label_shift(y: NDArray[np.integer], *, shares: Sequence[float] = SHARES) -> Iterator[Scenario]:

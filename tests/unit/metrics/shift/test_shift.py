@@ -3,6 +3,7 @@ import pandas as pd
 import pytest
 from sklearn.linear_model import LogisticRegression
 
+from fairsmooth import FairSmoothClassifier
 from fairsmooth.exceptions import InputError
 from fairsmooth.metrics import audit, audit_shift
 from fairsmooth.metrics.shift.scenarios import exponential_tilt, label_shift, partitions
@@ -113,6 +114,28 @@ def test_the_mix_of_groups_moves_no_gap(curves):
     )  # fmt: skip
     assert len(moving) == 9
     assert len(still) == 1
+
+
+def test_the_mix_of_many_groups_is_shown_for_all_rows_alone():
+    """It moves no rate of a group: 20 curves of the same rates were 400 KB of JSON per group."""
+    draw = np.random.default_rng(0)
+    groups = np.repeat([f"g{k:02d}" for k in range(21)], 6)
+    X, y = draw.normal(size=(126, 2)), np.tile([0, 1], 63)
+    clf = FairSmoothClassifier(random_state=0, free_reference=False)
+    clf.fit(X, y, sensitive_features=groups)
+    few, many = (
+        [p for p in audit_shift(clf, X[:n], y[:n], sensitive_features=groups[:n]).points
+         if p.curve == "group_mix:g00"]
+        for n in (120, 126)
+    )  # fmt: skip
+    assert {p.group for p in few} == {None, *clf.groups_}
+    assert {p.group for p in many} == {None}
+    assert {p.metric for p in many} == {p.metric for p in few}
+    decided = clf.predict(X)[groups == "g00"].mean(), clf.predict(X)[groups != "g00"].mean()
+    for point in many:
+        if point.metric == "selection_rate":
+            mixed = point.strength * decided[0] + (1.0 - point.strength) * decided[1]
+            assert point.value == pytest.approx(mixed)
 
 
 def test_worst_gap_is_attained_by_reweighting_each_group(case, curves):
