@@ -44,6 +44,9 @@ def tanh_bounds(units: "SmoothUnits", link: str, tail: float, truncation: float)
     spread, energy = _guesses(units)
     theta = math.sqrt(2.0 * tail) / (spread + (1.0 if link == "probit" else 0.0)).sqrt()
     theta = theta.clamp_max(1.0 if link == "logistic" else math.inf)
+    if units.scattered:
+        both = units.log_exponential_moment(torch.stack([theta, -theta])).unsqueeze(1)
+        return Bounds(theta.unsqueeze(0), both[0], both[1], *units.reach(link, truncation))
     tried = geometric(0.75 * theta.min(), theta.max(), _N_THETAS)
     tried = tried.clamp_max(_MOST_TILT / float(units.weight.abs().max().clamp_min(1e-300)))
     guess = (-2.0 * math.log(truncation) / energy).sqrt()
@@ -62,12 +65,12 @@ def tanh_bounds(units: "SmoothUnits", link: str, tail: float, truncation: float)
 def silu_reach(
     units: "SmoothUnits", guess: Tensor, link: str, truncation: float
 ) -> tuple[Tensor, Tensor] | None:
-    """Return where SiLU's integral may end and what is left, or None for laws too wide.
+    """Return where SiLU's integral may end and what is left, or None for laws too wide or apart.
 
     ``guess`` is where it should be.
     """
     widest = float((units.mean.abs().amax(0) + rules.CUT * units.scale).max())
-    if widest > _WIDEST:
+    if widest > _WIDEST or units.scattered:
         return None
     reaches = rising_ends(guess, units.sigma, link, truncation, count=_N_REACHES)
     _, envelope = log_bounds(units, reaches[:0], reaches)
@@ -147,7 +150,7 @@ def _grid(units: "SmoothUnits", tilt: float, q: float, damping: float, *, cut: f
     """
     least, steps = float(units.scale.min()), []
     needed = math.log(10.0 / PRECISION)
-    for d in rules.STRIPS[units.activation]:
+    for d in rules.strips(units.activation, least):
         a = 1.0 if d <= math.pi / 4.0 else 1.0 / math.sin(2.0 * d)
         still = damping * rules.imaginary(units.activation, d) ** 2
         growth = max((1.0 + a) * tilt + a * a * q, still)

@@ -51,7 +51,7 @@ class Demand:
     def step(self, scale: float, *, unit: float) -> float:
         """Return the widest proven step, as a multiple of ``unit``, for a Gaussian of ``scale``."""
         steps = []
-        for d in STRIPS[self.activation]:
+        for d in strips(self.activation, scale):
             growth = imaginary(self.activation, d)
             exponent = math.log(10.0 / PRECISION) + 0.5 * (d / scale) ** 2
             exponent += self.frequency * growth + 0.5 * (self.damping * growth) ** 2
@@ -79,6 +79,16 @@ class Demand:
     def right(self) -> float:
         """Where the grid in ``y`` may end on the right."""
         return -self.left if self.activation == "tanh" else self.switch + CUT * SWITCH
+
+
+def strips(activation: str, scale: float) -> tuple[float, ...]:
+    """Return heights of strips to try: known ones, and a narrow law's own, where it grows by 1e12.
+
+    In any higher one its density grows so much that the step would fall with the scale's square.
+    """
+    known = STRIPS[activation]
+    own = scale * math.sqrt(2.0 * math.log(10.0 / PRECISION))
+    return known if own >= known[0] else (own, *known)
 
 
 def n_points(demand: Demand, scale: float, widest: float) -> float:

@@ -34,6 +34,8 @@ _CURVATURE = {"tanh": 0.385, "silu": 0.25}
 _FEW_ROWS = 16
 # Nodes on a common grid, per node of the integral, that cost as much as nodes of one's own.
 _MOST_NODES = 30
+# Units times standard deviations between laws, beyond which nodes common to all are too many.
+_SCATTERED = 1 << 16
 # Thresholds of the envelope, in standard deviations from the mean.
 _LEVELS = (-2.5, -1.5, -0.75, -0.25, 0.25, 0.75, 1.5)
 # Halvings, on a logarithmic scale, of the interval in which the range is sought.
@@ -71,6 +73,13 @@ class SmoothUnits:
         """Tell whether the nodes are fixed where the activation bends."""
         return bool((self.scale >= rules.WIDE).all())
 
+    @cached_property
+    def scattered(self) -> bool:
+        """Tell whether laws are so narrow, for how far apart they are, that none share nodes."""
+        mean, least = self.mean.detach(), float(self.scale.detach().min())
+        span = float(mean.max()) - float(mean.min())
+        return not self.wide and len(mean) * span > _SCATTERED * least
+
     def take(self, rows: Tensor) -> "SmoothUnits":
         """Return the same units for a choice of rows."""
         return replace(self, mean=self.mean[:, rows], scale=self.scale[rows])
@@ -93,7 +102,7 @@ class SmoothUnits:
         theta = relu.best_theta(variance, link, tail)
         up, down = self.log_exponential_moment(torch.stack([theta, -theta])).unsqueeze(1)
         guess = relu.reach(variance, link, truncation)
-        reach = silu_reach(self, guess, link, truncation) or self._reach(link, truncation)
+        reach = silu_reach(self, guess, link, truncation) or self.reach(link, truncation)
         return Bounds(theta.unsqueeze(0), up, down, *reach)
 
     def log_exponential_moment(self, theta: Tensor) -> Tensor:
@@ -140,7 +149,7 @@ class SmoothUnits:
         none, shares, squares = self._thresholds
         return (none + (shares * torch.exp(-c * squares)).sum(0)).clamp_min(1e-300).log().sum(0)
 
-    def _reach(self, link: str, truncation: float) -> tuple[Tensor, Tensor]:
+    def reach(self, link: str, truncation: float) -> tuple[Tensor, Tensor]:
         """Return where what lies beyond is proven to be below half of ``truncation``, and it."""
         high = torch.full_like(self.scale, last_end(self.sigma, link))
         # Where no unit's noise has grown to much yet, it cannot be enough.
@@ -162,7 +171,7 @@ class SmoothUnits:
 
     def characteristic(self, t: Tensor) -> tuple[Tensor, Tensor]:
         """Return the product of all factors at ``t`` of shape (B, 1), real and imaginary part."""
-        if not self.tracked and self.mean.shape[1] >= _FEW_ROWS:
+        if not (self.tracked or self.scattered) and self.mean.shape[1] >= _FEW_ROWS:
             demand = self._demand(float(t.abs().max()))
             grid = fitted_grid(demand, self.mean, self.scale)
             if self.wide or len(grid.points) <= _MOST_NODES * len(t):
