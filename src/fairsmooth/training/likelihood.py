@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from typing import Any, NamedTuple
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.special import log_ndtr
 
 from fairsmooth._random import torch_generator
@@ -87,7 +87,7 @@ class LinearLikelihood(Likelihood):
         if self.link == "probit":
             return log_ndtr(margin * rows.inverse_spread)
         if self.sigma == 0.0:
-            return torch.nn.functional.logsigmoid(margin)
+            return nn.functional.logsigmoid(margin)
         # Reflected, as in training/margins.py: a mixture of normals falls off too fast.
         far = margin < -0.5 * rows.variance
         near = torch.where(far, -margin - rows.variance, margin)
@@ -153,6 +153,14 @@ class UnsmoothedLikelihood(Likelihood):
             by_group = zip(parameters, rows, strict=True)
             return torch.stack([self.scores(w, x, seed) for w, x in by_group])
         return apply_link(self.architecture.logits(parameters, rows), self.link)
+
+    def log_probability(self, parameters: Tensor, rows: Tensor, y: Tensor, seed: int) -> Tensor:
+        """Return exact log-probabilities: of a score that rounds to 0 or 1 there is no slope."""
+        if parameters.ndim > 1 and not isinstance(self.architecture, Network):
+            by_group = zip(parameters, rows, y, strict=True)
+            return torch.stack([self.log_probability(w, x, of, seed) for w, x, of in by_group])
+        margin = self.architecture.logits(parameters, rows) * (2.0 * y - 1.0)
+        return log_ndtr(margin) if self.link == "probit" else nn.functional.logsigmoid(margin)
 
 
 class DrawnLikelihood(Likelihood):
