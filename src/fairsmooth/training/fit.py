@@ -18,6 +18,7 @@ from fairsmooth.core.build import AnyNetwork, shared_start
 from fairsmooth.core.device import resolve_device
 from fairsmooth.data.groups import Groups
 from fairsmooth.data.splits import hold_out
+from fairsmooth.exceptions import InputError
 from fairsmooth.training.convergence import Solution, warn_unmet
 from fairsmooth.training.example import Example
 from fairsmooth.training.grouped import GroupedRows
@@ -142,6 +143,12 @@ def _hold_out(
     permute = numpy_generator(settings.seed, "hold-out").permutation
     cells = 2 * groups.codes + y
     kept, held_out = hold_out(cells, settings.validation_fraction, permute=permute)
+    if not len(held_out):
+        raise InputError(
+            "Expected rows to hold out for early_stopping or threshold, got none: "
+            f"validation_fraction={settings.validation_fraction} of no group and label is a row. "
+            "Increase validation_fraction."
+        )
     every = range(len(groups.labels))
     return (
         [kept[groups.codes[kept] == group] for group in every],
@@ -193,6 +200,8 @@ def _problem(likelihood: Likelihood, sizes: Sequence[float], settings: Settings)
         parity_weight=settings.parity_weight,
         parity_tolerance=settings.parity_tolerance,
         parity_bandwidth=settings.parity_bandwidth,
+        # One that is chosen after training is not known yet.
+        threshold=0.5 if isinstance(settings.threshold, str) else settings.threshold,
     )
 
 

@@ -143,7 +143,11 @@ class Problem:
         weights = batch.weights if batch.weights is not None else [1.0] * len(batch.labels)
         by_group = zip(group_parameters, batch.rows, batch.labels, weights, strict=True)
         return torch.stack(
-            [-(log_probability(w, rows, y, seed) * of).mean() for w, rows, y, of in by_group]
+            [
+                # A group without rows, as held-out ones may be, has no say.
+                -(log_probability(w, rows, y, seed) * of).mean() if len(y) else w.new_zeros(())
+                for w, rows, y, of in by_group
+            ]
         )
 
     def _overall_scores(self, overall: Tensor, batch: Batch, seed: int) -> Sequence[Tensor]:
