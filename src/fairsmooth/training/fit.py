@@ -166,7 +166,11 @@ def _solver(
 ) -> "Solver":
     """Choose how the rows are gone over."""
     likelihood = choose_likelihood(
-        architecture, sigma=settings.sigma, link=settings.link, smoothing=settings.smoothing
+        architecture,
+        sigma=settings.sigma,
+        link=settings.link,
+        smoothing=settings.smoothing,
+        kept=settings.solver == "lbfgs",
     )
     sizes = example.ranks.sum([_total(example.weights, rows) for rows in kept]).tolist()
     make = partial(_problem, likelihood, sizes)

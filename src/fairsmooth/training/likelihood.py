@@ -258,24 +258,30 @@ class SampledLikelihood(DrawnLikelihood):
 # units is each row's own and averages out, noise in the weights is shared by all rows.
 LAYERWISE_DRAWS = 4
 WEIGHT_DRAWS = 8
+# A solver that keeps its draws fits them: with 4 of 300 rows' it reported an objective of .60 where
+# .78 was true, and .66 the least; with 64 it reported .65 and found .66.
+KEPT_DRAWS = 64
 
 
 def choose_likelihood(
-    architecture: Architecture, *, sigma: float, link: str, smoothing: str
+    architecture: Architecture, *, sigma: float, link: str, smoothing: str, kept: bool = False
 ) -> Likelihood:
-    """Return the cheapest sound way to smooth this architecture inside a loss."""
+    """Return the cheapest sound way to smooth this architecture inside a loss.
+
+    ``kept`` says that every step has the same draws, as those of L-BFGS must.
+    """
     if isinstance(architecture, Network):
         depth = len(architecture.hidden_layer_sizes)
         if depth == 0:
             return LinearLikelihood(architecture, sigma=sigma, link=link)
         if sigma == 0.0:
             return UnsmoothedLikelihood(architecture, link=link)
-        if depth == 1 and smoothing == "exact":
+        if depth == 1 and (smoothing == "exact" or (smoothing == "auto" and kept)):
             return NetworkLikelihood(architecture, sigma=sigma, link=link)
         if smoothing != "monte_carlo":
-            return LayerwiseLikelihood(
-                architecture, sigma=sigma, link=link, n_draws=LAYERWISE_DRAWS
-            )
+            n_draws = KEPT_DRAWS if kept else LAYERWISE_DRAWS
+            return LayerwiseLikelihood(architecture, sigma=sigma, link=link, n_draws=n_draws)
     if sigma == 0.0:
         return UnsmoothedLikelihood(architecture, link=link)
-    return SampledLikelihood(architecture, sigma=sigma, link=link, n_draws=WEIGHT_DRAWS)
+    n_draws = KEPT_DRAWS if kept else WEIGHT_DRAWS
+    return SampledLikelihood(architecture, sigma=sigma, link=link, n_draws=n_draws)

@@ -1,9 +1,13 @@
 import numpy as np
 import pytest
+import torch
 
 from fairsmooth import FairSmoothClassifier, estimator
+from fairsmooth.core.architecture import Network
 from fairsmooth.datasets import make_biased
 from fairsmooth.exceptions import InputError
+from fairsmooth.training.likelihood import choose_likelihood
+from fairsmooth.training.problem import Problem
 
 CELLS = {("a", 0): 1, ("a", 1): 2, ("b", 0): 7, ("b", 1): 30}
 
@@ -85,3 +89,26 @@ def test_the_parity_term_looks_at_decisions_where_they_are_made(threshold, optio
     )  # fmt: skip
     clf.fit(X, y, sensitive_features=groups)
     assert clf.parity_gaps_.surrogate["demographic_parity"] < 0.02
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize(
+    ("smoothing", "off"),
+    [("auto", 1e-5), ("exact", 1e-5), ("layerwise", 0.04), ("monte_carlo", 0.04)],
+)
+def test_lbfgs_reports_the_objective_of_a_network_that_is_true(smoothing, off):
+    rng = np.random.default_rng(0)
+    X, groups = rng.normal(size=(200, 3)), np.arange(200) % 2
+    y = (np.abs(X[:, 0]) + X[:, 1] + 0.4 * rng.logistic(size=200) > 0.8).astype(int)
+    clf = FairSmoothClassifier(
+        (6,), sigma=0.3, solver="lbfgs", smoothing=smoothing, max_iter=150, weight_decay=1e-4,
+        free_reference=False, random_state=0,
+    )  # fmt: skip
+    clf.fit(X, y, sensitive_features=groups)
+    exact = choose_likelihood(Network(3, (6,)), sigma=0.3, link="logistic", smoothing="exact")
+    problem = Problem(exact, alpha=0.25, weight_decay=1e-4)
+    rows = [torch.tensor(X[groups == k]) for k in (0, 1)]
+    labels = [torch.tensor(y[groups == k]).double() for k in (0, 1)]
+    with torch.no_grad():
+        true = problem.terms(torch.tensor(clf.group_parameters_), problem.ragged(rows, labels))
+    assert clf.history_[-1].objective == pytest.approx(true.objective.item(), abs=off)
