@@ -204,6 +204,7 @@ def _problem(likelihood: Likelihood, sizes: Sequence[float], settings: Settings)
         parity_weight=settings.parity_weight,
         parity_tolerance=settings.parity_tolerance,
         parity_bandwidth=settings.parity_bandwidth,
+        center=settings.center,
         # One that is chosen after training is not known yet.
         threshold=0.5 if isinstance(settings.threshold, str) else settings.threshold,
     )
