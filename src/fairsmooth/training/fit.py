@@ -152,6 +152,12 @@ def _hold_out(
     permute = numpy_generator(settings.seed, "hold-out").permutation
     cells = 2 * groups.codes + y
     kept, held_out = hold_out(cells, settings.validation_fraction, permute=permute)
+    if not len(held_out):
+        raise InputError(
+            "Expected rows to hold out for early_stopping or threshold, got none: "
+            f"validation_fraction={settings.validation_fraction} of no group and label is a row. "
+            "Increase validation_fraction."
+        )
     every = range(len(groups.labels))
     return (
         [kept[groups.codes[kept] == group] for group in every],
@@ -169,7 +175,11 @@ def _solver(
 ) -> "Solver":
     """Choose how the rows are gone over."""
     likelihood = choose_likelihood(
-        architecture, sigma=settings.sigma, link=settings.link, smoothing=settings.smoothing
+        architecture,
+        sigma=settings.sigma,
+        link=settings.link,
+        smoothing=settings.smoothing,
+        kept=settings.solver == "lbfgs",
     )
     sizes = example.ranks.sum([_total(example.weights, rows) for rows in kept]).tolist()
     make = partial(_problem, likelihood, sizes)
@@ -203,6 +213,9 @@ def _problem(likelihood: Likelihood, sizes: Sequence[float], settings: Settings)
         parity_weight=settings.parity_weight,
         parity_tolerance=settings.parity_tolerance,
         parity_bandwidth=settings.parity_bandwidth,
+        center=settings.center,
+        # One that is chosen after training is not known yet.
+        threshold=0.5 if isinstance(settings.threshold, str) else settings.threshold,
     )
 
 

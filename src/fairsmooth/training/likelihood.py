@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from typing import Any, NamedTuple
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.special import log_ndtr
 
 from fairsmooth._random import torch_generator
@@ -87,7 +87,7 @@ class LinearLikelihood(Likelihood):
         if self.link == "probit":
             return log_ndtr(margin * rows.inverse_spread)
         if self.sigma == 0.0:
-            return torch.nn.functional.logsigmoid(margin)
+            return nn.functional.logsigmoid(margin)
         # Reflected, as in training/margins.py: a mixture of normals falls off too fast.
         far = margin < -0.5 * rows.variance
         near = torch.where(far, -margin - rows.variance, margin)
@@ -153,6 +153,14 @@ class UnsmoothedLikelihood(Likelihood):
             by_group = zip(parameters, rows, strict=True)
             return torch.stack([self.scores(w, x, seed) for w, x in by_group])
         return apply_link(self.architecture.logits(parameters, rows), self.link)
+
+    def log_probability(self, parameters: Tensor, rows: Tensor, y: Tensor, seed: int) -> Tensor:
+        """Return exact log-probabilities: of a score that rounds to 0 or 1 there is no slope."""
+        if parameters.ndim > 1 and not isinstance(self.architecture, Network):
+            by_group = zip(parameters, rows, y, strict=True)
+            return torch.stack([self.log_probability(w, x, of, seed) for w, x, of in by_group])
+        margin = self.architecture.logits(parameters, rows) * (2.0 * y - 1.0)
+        return log_ndtr(margin) if self.link == "probit" else nn.functional.logsigmoid(margin)
 
 
 class DrawnLikelihood(Likelihood):
@@ -250,24 +258,30 @@ class SampledLikelihood(DrawnLikelihood):
 # units is each row's own and averages out, noise in the weights is shared by all rows.
 LAYERWISE_DRAWS = 4
 WEIGHT_DRAWS = 8
+# A solver that keeps its draws fits them: with 4 of 300 rows' it reported an objective of .60 where
+# .78 was true, and .66 the least; with 64 it reported .65 and found .66.
+KEPT_DRAWS = 64
 
 
 def choose_likelihood(
-    architecture: Architecture, *, sigma: float, link: str, smoothing: str
+    architecture: Architecture, *, sigma: float, link: str, smoothing: str, kept: bool = False
 ) -> Likelihood:
-    """Return the cheapest sound way to smooth this architecture inside a loss."""
+    """Return the cheapest sound way to smooth this architecture inside a loss.
+
+    ``kept`` says that every step has the same draws, as those of L-BFGS must.
+    """
     if isinstance(architecture, Network):
         depth = len(architecture.hidden_layer_sizes)
         if depth == 0:
             return LinearLikelihood(architecture, sigma=sigma, link=link)
         if sigma == 0.0:
             return UnsmoothedLikelihood(architecture, link=link)
-        if depth == 1 and smoothing == "exact":
+        if depth == 1 and (smoothing == "exact" or (smoothing == "auto" and kept)):
             return NetworkLikelihood(architecture, sigma=sigma, link=link)
         if smoothing != "monte_carlo":
-            return LayerwiseLikelihood(
-                architecture, sigma=sigma, link=link, n_draws=LAYERWISE_DRAWS
-            )
+            n_draws = KEPT_DRAWS if kept else LAYERWISE_DRAWS
+            return LayerwiseLikelihood(architecture, sigma=sigma, link=link, n_draws=n_draws)
     if sigma == 0.0:
         return UnsmoothedLikelihood(architecture, link=link)
-    return SampledLikelihood(architecture, sigma=sigma, link=link, n_draws=WEIGHT_DRAWS)
+    n_draws = KEPT_DRAWS if kept else WEIGHT_DRAWS
+    return SampledLikelihood(architecture, sigma=sigma, link=link, n_draws=n_draws)

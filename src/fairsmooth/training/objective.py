@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from fairsmooth.core.objective import disparity, disparity_gradient
+from fairsmooth.training.overall import overall_parameters
 from fairsmooth.training.problem import Batch, Problem, Terms
 from fairsmooth.training.row_sums import RowSums
 
@@ -62,9 +63,11 @@ class LinearObjective(Objective):
             objective = objective + problem.weight_decay * W.square().sum()
             gradient += 2.0 * problem.weight_decay * W
         if problem.has_parity:
-            gap, slope = self.rows.parity(problem, W.mean(0).numpy())
+            point = W.detach().requires_grad_()
+            overall = overall_parameters(point, problem.center)
+            gap, slope = self.rows.parity(problem, overall.detach().numpy())
             objective = objective + problem.parity_weight * gap
-            gradient += problem.parity_weight / len(W) * slope
+            gradient += torch.autograd.grad(overall, point, problem.parity_weight * slope)[0]
         return Terms(objective, losses, tie), gradient
 
     def apart(self, group_parameters: Tensor) -> tuple[Tensor, Tensor]:

@@ -98,7 +98,8 @@ def parity_penalty(
         weights = [torch.ones_like(d) for d in decisions]
     penalty = scores[0].new_zeros(())
     if parity in ("demographic_parity", "both"):
-        gap = _spread([_mean(d, w) for d, w in zip(decisions, weights, strict=True)])
+        by_group = zip(decisions, weights, strict=True)
+        gap = _spread([_mean(d, w) for d, w in by_group if len(d)], penalty)
         penalty = penalty + _excess(gap, tolerance[0])
     if parity in ("equalized_odds", "both"):
         gaps = [_conditional_gap(decisions, labels, weights, label) for label in (0.0, 1.0)]
@@ -113,9 +114,10 @@ def _conditional_gap(
     label: float,
 ) -> Tensor:
     chosen = [(y == label).to(d.dtype) for d, y in zip(decisions, labels, strict=True)]
-    # A minibatch may lack a label in a group; that group then has no say.
+    # A minibatch may lack a label in a group, or held-out rows a group; it then has no say.
     return _spread(
-        [_mean(d, c * w) for d, c, w in zip(decisions, chosen, weights, strict=True) if c.any()]
+        [_mean(d, c * w) for d, c, w in zip(decisions, chosen, weights, strict=True) if c.any()],
+        decisions[0].new_zeros(()),
     )
 
 
@@ -127,10 +129,10 @@ def _excess(gap: Tensor, tolerated: float) -> Tensor:
     return _CORNER * torch.nn.functional.softplus((gap - tolerated) / _CORNER)
 
 
-def _spread(rates: Sequence[Tensor]) -> Tensor:
+def _spread(rates: Sequence[Tensor], none: Tensor) -> Tensor:
+    if len(rates) < 2:
+        return none
     stacked = torch.stack(list(rates))
-    if len(stacked) < 2:
-        return stacked.new_zeros(())
     rows, columns = torch.triu_indices(len(stacked), len(stacked), offset=1)
     gaps = stacked[rows] - stacked[columns]
     return ((gaps.square() + _CORNER**2).sqrt() - _CORNER).mean()

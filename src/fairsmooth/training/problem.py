@@ -9,6 +9,7 @@ from torch import Tensor
 
 from fairsmooth.core.objective import disparity
 from fairsmooth.training.likelihood import Likelihood
+from fairsmooth.training.overall import overall_parameters
 from fairsmooth.training.parity import BANDWIDTH, narrowing, parity_penalty
 
 GROUP_WEIGHTS = ("equal", "share")
@@ -60,7 +61,7 @@ class Problem:
     r"""The objective of Eq. (15), with weight decay and the optional parity term.
 
     .. math:: \sum_k u_k L_k(W_k) + \alpha \sum_{k<l} \lVert W_k - W_l\rVert^2
-              + \lambda \sum_k \lVert W_k\rVert^2 + \gamma\, \text{gap}(\bar W)
+              + \lambda \sum_k \lVert W_k\rVert^2 + \gamma\, \text{gap}(W^*)
 
     Attributes
     ----------
@@ -74,6 +75,8 @@ class Problem:
         :math:`u_k`; 1 for every group if None, as in the paper.
     parity, parity_weight, parity_tolerance, parity_bandwidth, threshold
         The extension of :mod:`fairsmooth.training.parity`, on the overall classifier.
+    center : {"mean", "ball"}
+        What the overall classifier's parameters are.
     """
 
     likelihood: Likelihood
@@ -85,6 +88,7 @@ class Problem:
     parity_tolerance: tuple[float, float] = (0.0, 0.0)
     parity_bandwidth: float = BANDWIDTH
     threshold: float = 0.5
+    center: str = "mean"
 
     @property
     def has_parity(self) -> bool:
@@ -116,7 +120,8 @@ class Problem:
             objective = objective + self.weight_decay * group_parameters.square().sum()
         if self.has_parity:
             assert self.parity is not None
-            scores = self._overall_scores(group_parameters.mean(0), batch, seed)
+            overall = overall_parameters(group_parameters, self.center)
+            scores = self._overall_scores(overall, batch, seed)
             gap = parity_penalty(
                 scores,
                 batch.labels,
@@ -143,7 +148,11 @@ class Problem:
         weights = batch.weights if batch.weights is not None else [1.0] * len(batch.labels)
         by_group = zip(group_parameters, batch.rows, batch.labels, weights, strict=True)
         return torch.stack(
-            [-(log_probability(w, rows, y, seed) * of).mean() for w, rows, y, of in by_group]
+            [
+                # A group without rows, as held-out ones may be, has no say.
+                -(log_probability(w, rows, y, seed) * of).mean() if len(y) else w.new_zeros(())
+                for w, rows, y, of in by_group
+            ]
         )
 
     def _overall_scores(self, overall: Tensor, batch: Batch, seed: int) -> Sequence[Tensor]:

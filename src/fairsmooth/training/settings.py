@@ -148,6 +148,8 @@ class Settings:
             solver=solver,
             max_iter=self.max_iter or (_MOST_ITERATIONS if solver == "lbfgs" else epochs),
             learning_rate=self.learning_rate or _LEARNING_RATES.get(solver, 0.0),
+            # L-BFGS does not stop early: it would leave rows out for nothing.
+            hold_out=self.hold_out and (solver != "lbfgs" or isinstance(self.threshold, str)),
         )
 
     def untied(self) -> "Settings":

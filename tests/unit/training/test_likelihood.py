@@ -125,3 +125,23 @@ def test_the_cheapest_sound_way_is_chosen():
         assert type(choose_likelihood(architecture, sigma=sigma, **options)) is kind
     exact = choose_likelihood(Network(3, (4,)), sigma=1.0, link="logistic", smoothing="exact")
     assert type(exact) is NetworkLikelihood
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("link", ["logistic", "probit"])
+def test_rows_that_an_unsmoothed_network_is_sure_and_wrong_about_have_a_gradient(link, dtype):
+    linear = nn.Linear(1, 1)
+    for base in (Network(1, (2,)), ModuleNetwork(linear)):
+        likelihood = choose_likelihood(base, sigma=0.0, link=link, smoothing="auto")
+        assert isinstance(likelihood, UnsmoothedLikelihood)
+        # Only the last bias counts: logits are 50 and -50, labels 0 and 1.
+        W = torch.zeros(2, base.n_parameters, dtype=dtype)
+        W[:, -1] = torch.tensor([50.0, -50.0])
+        W.requires_grad_()
+        X, y = torch.ones(2, 1, 1, dtype=dtype), torch.tensor([[0.0], [1.0]], dtype=dtype)
+        logs = likelihood.log_probability(W, X, y, 0)
+        (gradient,) = torch.autograd.grad(logs.sum(), W)
+        size, slope = (50.0, 1.0) if link == "logistic" else (1254.83, 50.02)
+        torch.testing.assert_close(-logs, torch.full_like(logs, size), rtol=1e-4, atol=0.0)
+        expected = torch.tensor([-slope, slope], dtype=dtype)
+        torch.testing.assert_close(gradient[:, -1], expected, rtol=1e-4, atol=0.0)

@@ -1,3 +1,4 @@
+import pytest
 import torch
 
 from fairsmooth.training.parity import parity_penalty, soft_decisions
@@ -105,3 +106,13 @@ def test_a_gap_among_either_label_counts():
         penalty = float(parity_penalty(moved, labels, parity="equalized_odds"))
         assert hard > 0.3
         assert abs(penalty - float(hard)) < 0.06
+
+
+@pytest.mark.parametrize("parity", ["equalized_odds", "both"])
+def test_a_batch_without_a_single_row_of_a_label_has_no_gap_there(parity):
+    scores = [torch.tensor([0.2, 0.4], requires_grad=True), torch.tensor([0.9])]
+    negative = [torch.zeros(2), torch.zeros(1)]
+    found = parity_penalty(scores, negative, parity=parity)
+    # The gap of false positive rates alone, and the same again for selection rates.
+    assert found.item() == pytest.approx(1.0 if parity == "equalized_odds" else 2.0, abs=0.05)
+    assert torch.isfinite(torch.autograd.grad(found, scores[0])[0]).all()

@@ -180,12 +180,15 @@ def _smooth_rows(
         total, left_out, nodes = integrate_tiles(units, bias, plan, link, accuracy)
     # What overflows is not known.
     score = torch.where(plan.saturated, plan.limit, 0.5 + total / math.pi).nan_to_num(0.5)
-    score = score.minimum(plan.high).maximum(plan.low)
     with torch.no_grad():
         error = plan.tail + left_out + _evaluation_error(units, nodes, plan.step)
-        known = torch.maximum(plan.high - score, score - plan.low)
-        error = error.nan_to_num(1.0).minimum(known + 1e-12)
-    return score, error
+        error = error.nan_to_num(1.0)
+        bounded = score.minimum(plan.high).maximum(plan.low)
+        meant = (bounded - score).abs() <= error
+        known = torch.maximum(plan.high - bounded, bounded - plan.low)
+    # A bound corrects the score by no more than its error, and must not take its slope, too.
+    slope = torch.where(meant, score - score.detach(), 0.0)
+    return bounded + slope, error.minimum(known + 1e-12)
 
 
 def _plan_in_tiles(units: HiddenUnits, bias: Tensor, link: str, accuracy: Accuracy) -> Plan:

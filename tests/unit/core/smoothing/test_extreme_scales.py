@@ -1,4 +1,4 @@
-"""Linear scores far beyond the sizes that squares can have, with torch and without."""
+"""Scores at sizes that squares cannot have, and at noise levels next to none."""
 
 import mpmath
 import numpy as np
@@ -79,3 +79,35 @@ def test_large_rows_of_several_models_are_scored_together():
     together = smooth_network(network, parameters, X, sigma=0.5, link="logistic")
     apart = [smooth_network(network, w, X, sigma=0.5, link="logistic") for w in parameters]
     torch.testing.assert_close(together, torch.stack(apart))
+
+
+@pytest.mark.parametrize("n_rows", [2, 40])
+@pytest.mark.parametrize("link", ["probit", "logistic"])
+@pytest.mark.parametrize("activation", ["tanh", "silu"])
+@pytest.mark.parametrize("sigma", [1e-12, 1e-6, 1e-4])
+def test_smooth_units_with_next_to_no_noise_are_the_network_itself(sigma, activation, link, n_rows):
+    generator = torch.Generator().manual_seed(3)
+    network = Network(3, (16,), activation)
+    parameters = torch.randn(network.n_parameters, generator=generator, dtype=torch.float64)
+    X = torch.randn(n_rows, 3, generator=generator, dtype=torch.float64)
+    found = smooth_network(network, parameters, X, sigma=sigma, link=link)
+    expected = smooth_network(network, parameters, X, sigma=0.0, link=link)
+    # By Lemma 2 noise moves a score by little; computing it errs by less than 5e-7.
+    torch.testing.assert_close(found, expected, rtol=0.0, atol=2e-6)
+
+
+@pytest.mark.parametrize("link", ["probit", "logistic"])
+@pytest.mark.parametrize("activation", ["relu", "tanh", "silu"])
+def test_every_row_keeps_its_gradient_where_a_bound_corrects_its_score(activation, link):
+    generator = torch.Generator().manual_seed(1)
+    network = Network(4, (6,), activation)
+    parameters = torch.randn(network.n_parameters, generator=generator, dtype=torch.float64)
+    X = 2.0 * torch.randn(60, 4, generator=generator, dtype=torch.float64)
+
+    def gradients(sigma):
+        own = parameters.expand(len(X), -1).clone().requires_grad_()
+        score = smooth_network(network, own, X.unsqueeze(1), sigma=sigma, link=link)
+        return torch.autograd.grad(score.sum(), own)[0]
+
+    # Scores of 1e-4 are as near to Chernoff's bound as they are wrong; their slopes are 1e-4.
+    torch.testing.assert_close(gradients(1e-7), gradients(0.0), rtol=0.0, atol=2e-5)
