@@ -201,7 +201,8 @@ def _write_report(
         guarantee_file="GUARANTEE.json" if output is None else output.name,
         checks=checks_of(path, found.to_dict()),
     )
-    title = f"Gap guarantee of {'a column' if path is None else path.name} on {table_path.name}"
+    whose = safety.facts["column"] if path is None else path.name
+    title = f"Gap guarantee of {whose} on {table_path.name}"
     certificate = None if known is None else known.certificate
     write_page(report, Report(title, subject, None, certificate, found).to_html())
 

@@ -14,7 +14,15 @@ from fairsmooth.guarantees.rounding import ceiling, floor
 from fairsmooth.metrics.auditing.ratio_records import FOUR_FIFTHS, four_fifths
 from fairsmooth.reporting.selection import GroupRate, Selection
 from fairsmooth.reporting.subject import Subject
-from fairsmooth.reporting.wording import SIGN, hundredths, percent, percent_range, points, sure
+from fairsmooth.reporting.wording import (
+    SIGN,
+    hundredths,
+    listed,
+    percent,
+    percent_range,
+    points,
+    sure,
+)
 
 
 @dataclass(frozen=True)
@@ -97,9 +105,15 @@ def _ratio(selection: Selection) -> Iterator[str]:
         told = ratio.low >= FOUR_FIFTHS if verdict == "kept" else ratio.high < FOUR_FIFTHS
         telling = "" if told else "; they cannot tell whether it is among all people"
     yield (
-        f"{low} are selected {ratio.value:.2f} times as often as {high}{ends}: the four-fifths "
+        f"{low} are selected {_times(ratio.value)} times as often as {high}{ends}: the four-fifths "
         f"rule, which asks for at least {FOUR_FIFTHS:.2f}, is {verdict} on these rows{telling}."
     )
+
+
+def _times(ratio: float) -> str:
+    """Print a ratio with two decimals, or as many as show on which side of four fifths it is."""
+    texts = (f"{ratio:.{digits}f}" for digits in range(2, 13))
+    return next((t for t in texts if four_fifths(float(t)) == four_fifths(ratio)), repr(ratio))
 
 
 def _beside(selection: Selection | None) -> Iterator[str]:
@@ -140,7 +154,7 @@ def _bounded(guarantee: GapGuarantee, claim: Claim) -> str:
         text = f"{expected}{differ(quantity)} at most {ceiling(claim.bound)}"
     side = "at least" if quantity.ratio else "at most"
     if claim.measured is None:
-        return f"{where}nothing is known: a group has no rows (limit: {side} {claim.limit:g})"
+        return f"{where}nothing is known: {quantity.lacking} (limit: {side} {claim.limit:g})"
     kept = "kept" if claim.holds else "NOT guaranteed"
     after = "in the population that the safety rows were drawn from"
     if guarantee.shift is not None:
@@ -186,12 +200,20 @@ def _gap_open(guarantee: GapGuarantee | None, selection: Selection | None) -> It
         measured = "" if selection is None else " The rates above were measured, on these rows."
         yield f"No gap between groups is guaranteed: nobody asked for it here.{measured}"
     elif not guarantee.holds:
-        yield "The limits are not guaranteed: on these safety rows they could not be proved."
+        yield _unproved(guarantee)
     else:
         yield (
             "Rates without a limit above, people who change more than that, and any other model "
             "or threshold are not covered."
         )
+
+
+def _unproved(guarantee: GapGuarantee) -> str:
+    failed = [c.quantity.replace("_", " ") for c in guarantee.claims if not c.holds]
+    if guarantee.attempt is not None or len(failed) == len(guarantee.claims):
+        return "The limits are not guaranteed: on these safety rows they could not be proved."
+    which = listed(list(dict.fromkeys(failed)))
+    return f"Not every limit is guaranteed: on these safety rows that on {which} was not proved."
 
 
 def _certificate_open(certificate: Certificate | None) -> Iterator[str]:
@@ -215,6 +237,11 @@ def _until(certificate: Certificate | None, guarantee: GapGuarantee | None) -> s
                 f"(as if {floor(100.0 * radius, 2)}{SIGN} of them were replaced by others)"
             )
         parts[0] += ". `fairsmooth monitor` tells when rates have moved."
+    elif guarantee is not None and any(claim.measured is not None for claim in guarantee.claims):
+        parts.append(
+            "Bounds hold where they say so, until the model, its threshold or what its columns "
+            "mean is changed."
+        )
     if certificate is not None and certificate.epsilon_tight < 1.0:
         parts.append(
             "The certificate of the scores has no end: it holds while the model is this one."

@@ -39,6 +39,8 @@ class Subject:
         Where the model came from.
     column : str, optional
         Without a model: the column that holds scores or decisions.
+    label : str, optional
+        Without a model: the column that holds the labels.
     positive : object, optional
         Without a model: what counts as selected.
     sensitive : sequence of str
@@ -53,6 +55,8 @@ class Subject:
         SHA-256 of the model and of the table of these rows.
     model_file, table_file, guarantee_file : str
         Names for the commands of the page.
+    table_words : str
+        What ``table_file`` stands for where it is the name of no file.
     guarantee_inside : bool
         Whether the model file holds its guarantee.
     checks : sequence of Checked, optional
@@ -63,6 +67,7 @@ class Subject:
 
     provenance: Provenance | None = None
     column: str | None = None
+    label: str | None = None
     positive: object = None
     sensitive: Sequence[str] = ()
     threshold: float | None = None
@@ -72,10 +77,16 @@ class Subject:
     table_digest: str | None = None
     model_file: str = "MODEL"
     table_file: str = "DATA"
+    table_words: str = ""
     guarantee_file: str = "GUARANTEE.json"
     guarantee_inside: bool = False
     checks: Sequence[Checked] | None = None
     date: str = ""
+
+    @property
+    def of_a_column(self) -> bool:
+        """Whether the decisions are a column's, and there is no model."""
+        return self.provenance is None and self.column is not None
 
     @property
     def selected(self) -> str:

@@ -8,6 +8,7 @@ from markupsafe import Markup
 
 from fairsmooth import _atomic
 from fairsmooth.guarantees import GapMonitor
+from fairsmooth.guarantees.monitor_words import lacking
 from fairsmooth.guarantees.quantities import QUANTITIES
 from fairsmooth.guarantees.rounding import ceiling, floor
 from fairsmooth.reporting import by_group
@@ -105,8 +106,8 @@ def _screen(monitor: GapMonitor, selection: Selection | None) -> FirstScreen:
             "alarm restarts at every batch, to notice.",
             *monitor.notes,
         ),
-        until=f"It holds at all times at once, however often one looks, while rates stay what "
-        f"they were since {monitor.since or 'the first batch'}. {lines[-1 - len(monitor.notes)]}",
+        until="Bounds hold while rates stay what they were since "
+        f"{monitor.since or 'the first batch'}. {lines[-1 - len(monitor.notes)]}",
         checked="Whoever has the batches can add them to a new state and must get the same counts.",
     )
 
@@ -114,7 +115,7 @@ def _screen(monitor: GapMonitor, selection: Selection | None) -> FirstScreen:
 def _bounded(monitor: GapMonitor, name: str) -> str:
     quantity, limit, bound = QUANTITIES[name], monitor.limits[name], monitor.bounds[name]
     if monitor.measured[name] is None:
-        return f"Of {name.replace('_', ' ')} nothing is known yet: a cell has no rows."
+        return f"Of {name.replace('_', ' ')} nothing is known yet: {lacking(monitor, name)}."
     if quantity.ratio:
         text = f"no group's selection rate is below {floor(bound)} times another's"
         return f"With {sure(monitor.confidence)} confidence, {text} (limit: at least {limit:g})."

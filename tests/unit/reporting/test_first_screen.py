@@ -58,6 +58,34 @@ def test_a_limit_that_is_not_kept_is_said_loudly():
     assert "fairsmooth monitor" not in screen.until
 
 
+def test_one_limit_of_two_that_is_not_proved_leaves_the_other():
+    limits = {"demographic_parity": 0.45, "impact_ratio": 0.8}
+    _, screen = _screen({"a": 0.5, "b": 0.1}, limits)
+    assert "on these safety rows that on impact ratio was not proved" in _plain(screen.open)
+    assert "The limits are not guaranteed" not in _plain(screen.open)
+    # The bound on the gap is proved, and so more than a measurement.
+    assert screen.until.startswith("Bounds hold where they say so")
+
+
+@pytest.mark.parametrize(("low", "shown"), [(0.3985, "0.797"), (0.39995, "0.7999"), (0.4, "0.80")])
+def test_a_ratio_is_not_rounded_onto_the_other_side_of_four_fifths(low, shown):
+    decided, groups = _decided({"a": low, "b": 0.5}, n=20_000)
+    selection = Selection.of_audit(audit(y_pred=decided, sensitive_features=groups))
+    who = _plain(FirstScreen.of(selection, None, None, Subject()).selected)
+    assert f"a are selected {shown} times as often as b" in who
+    assert f"is {'kept' if low == 0.4 else 'broken'} on these rows" in who
+
+
+def test_a_label_without_rows_is_not_called_a_group_without():
+    proved = guarantee_gaps(
+        [1, 0, 1, 0], sensitive_features=["a", "a", "b", "b"], y_true=[1, 0, 0, 0],
+        limits={"equal_opportunity": 0.5, "demographic_parity": 0.5},
+    )  # fmt: skip
+    words = _plain(FirstScreen.of(None, None, proved, Subject()).guaranteed)
+    assert "nothing is known: a group has no rows with a positive label (limit" in words
+    assert "(a group has no rows with a positive label here, so nothing" in str(proved)
+
+
 def test_what_the_sample_cannot_tell_is_said():
     _, screen = _screen({"a": 0.1, "b": 0.081})
     assert "is kept on these rows; they cannot tell" in _plain(screen.selected)
