@@ -162,6 +162,21 @@ def test_the_threshold_moves_the_chart_and_goes_back(visit, two_groups):
     _changed(page, mark, "transform", moved)
 
 
+@pytest.mark.parametrize("width", [390, 1200])
+def test_long_names_that_differ_at_their_end_can_be_told_apart(visit, tmp_path, width):
+    random = np.random.default_rng(0)
+    names = [f"a department of many words {number:02d}" for number in range(12)]
+    found = audit(
+        y_true=None, y_score=random.random(1200), sensitive_features=np.repeat(names, 100)
+    )
+    path = tmp_path / "long.html"
+    path.write_text(render_report("Long", None, found), encoding="utf-8")
+    page = visit(path.as_uri(), width=width).page
+    for chart in ("chart-selection-rate", "chart-scores"):
+        shown = page.locator(f"#{chart} .role-axis-label text").all_text_contents()
+        assert {text[-2:] for text in shown} >= {name[-2:] for name in names}
+
+
 def test_the_threshold_explorer_gives_one_group_no_gap(visit, tmp_path):
     random = np.random.default_rng(0)
     groups = ["many"] * 200 + ["few"] * 5

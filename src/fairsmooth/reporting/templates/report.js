@@ -148,7 +148,10 @@
   }
   // Names of groups are cut earlier where there is little room; the tables have them whole.
   const fitting = (id, spec) => {
-    if (one(id).clientWidth < 420) spec.config.axisY.labelLimit = 96;
+    if (one(id).clientWidth < 420) {
+      spec.config.axisY.labelLimit = 96;
+      spec.params.find((param) => param.name === "letters").value = 12;
+    }
     return spec;
   };
   const drawn = Object.entries(held.charts).map(([id, spec]) =>
