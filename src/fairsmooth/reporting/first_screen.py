@@ -60,6 +60,12 @@ def selected_sentences(selection: Selection | None) -> Iterator[str]:
     if selection is None:
         yield "Rates of the groups are not shown here."
         return
+    yield from _rates(selection)
+    if selection.weighted:
+        yield "Every row counts by its weight; the intervals are approximate."
+
+
+def _rates(selection: Selection) -> Iterator[str]:
     low, high = selection.lowest, selection.highest
     if low is high:
         yield f"{_rate(low, selection)} It is the only group with rows."
@@ -94,6 +100,9 @@ def _between(selection: Selection) -> str:
 def _ratio(selection: Selection) -> Iterator[str]:
     ratio = selection.ratio
     if ratio is None:
+        return
+    if selection.highest.rate == 0.0:
+        yield "Nobody is selected in any group; the impact ratio, 0 by 0, counts as 1."
         return
     ends = ""
     if ratio.low is not None and ratio.high is not None:

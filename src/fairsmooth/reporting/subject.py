@@ -120,7 +120,7 @@ class Subject:
         """Return what stands in small print on the first screen."""
         known = self.provenance
         pairs = [("A person is selected where", self.selected)]
-        if self.threshold is not None and known is not None:
+        if self.threshold is not None and not self.of_a_column:
             pairs.append(("that is, where the score exceeds", f"{self.threshold:g}"))
         pairs.append(("Sensitive columns", self.groups + _also_features(known)))
         if self.n_rows is not None:

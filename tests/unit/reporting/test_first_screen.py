@@ -76,6 +76,23 @@ def test_a_ratio_is_not_rounded_onto_the_other_side_of_four_fifths(low, shown):
     assert f"is {'kept' if low == 0.4 else 'broken'} on these rows" in who
 
 
+def test_nobody_selected_is_not_as_often_as_others():
+    _, screen = _screen({"a": 0.0, "b": 0.0})
+    who = _plain(screen.selected)
+    assert "Nobody is selected in any group; the impact ratio, 0 by 0, counts as 1." in who
+    assert "as often as" not in who
+
+
+def test_weights_are_told_with_the_rates():
+    decided, groups = _decided({"a": 0.5, "b": 0.1}, n=100)
+    weights = np.linspace(0.5, 1.5, 200)
+    found = audit(y_pred=decided, sensitive_features=groups, sample_weight=weights)
+    screen = FirstScreen.of(Selection.of_audit(found), None, None, Subject())
+    assert screen.selected[-1] == "Every row counts by its weight; the intervals are approximate."
+    _, screen = _screen({"a": 0.5, "b": 0.1})
+    assert "weight" not in _plain(screen.selected)
+
+
 def test_a_label_without_rows_is_not_called_a_group_without():
     proved = guarantee_gaps(
         [1, 0, 1, 0], sensitive_features=["a", "a", "b", "b"], y_true=[1, 0, 0, 0],
