@@ -13,11 +13,12 @@ from fairsmooth.guarantees.quantities import QUANTITIES
 from fairsmooth.guarantees.rounding import ceiling, floor
 from fairsmooth.reporting import by_group
 from fairsmooth.reporting.charts.bundle import EXTRA, available, bundle
-from fairsmooth.reporting.first_screen import FirstScreen, differ, selected_sentences
+from fairsmooth.reporting.first_screen import FirstScreen, differ
 from fairsmooth.reporting.guaranteed import LABELS
 from fairsmooth.reporting.page import render, scripted, source
 from fairsmooth.reporting.picture import Picture
 from fairsmooth.reporting.selection import Selection
+from fairsmooth.reporting.selection_words import selected_sentences
 from fairsmooth.reporting.subject import Subject
 from fairsmooth.reporting.wording import group_names, sure
 

@@ -83,6 +83,26 @@ def test_nobody_selected_is_not_as_often_as_others():
     assert "as often as" not in who
 
 
+def test_one_group_beside_another_model_has_no_gap_of_nan():
+    random = np.random.default_rng(0)
+    given = {"y_true": random.integers(0, 2, 60), "sensitive_features": ["a"] * 60}
+    found = audit(y_pred=random.integers(0, 2, 60), **given)
+    other = audit(y_pred=given["y_true"], **given)
+    selection = Selection.of_audit(found, {"plain": other})
+    screen = FirstScreen.of(selection, None, None, Subject())
+    assert _plain(screen.beside[:1]) == "Plain on the same rows: accuracy 100.0 %."
+
+
+@pytest.mark.parametrize(
+    ("absent", "told"), [(("b",), "of b:"), (("b", "c"), "of b and c:"), ("bcdefg", "of 6 groups:")]
+)
+def test_groups_that_no_row_has_are_told(absent, told):
+    counts = [("a", 10, 3), *((name, 0, 0) for name in absent)]
+    selection = Selection.of_counts(counts, confidence=0.95)
+    who = _plain(FirstScreen.of(selection, None, None, Subject()).selected)
+    assert f"Nothing was measured {told} there are no rows of theirs here." in who
+
+
 def test_weights_are_told_with_the_rates():
     decided, groups = _decided({"a": 0.5, "b": 0.1}, n=100)
     weights = np.linspace(0.5, 1.5, 200)
