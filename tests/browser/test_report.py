@@ -7,7 +7,9 @@ import pytest
 
 from fairsmooth.core import contrasts
 from fairsmooth.data.groups import encode_groups
+from fairsmooth.metrics import audit
 from fairsmooth.metrics.rates import gaps_of, group_rates_of
+from fairsmooth.reporting.report import render_report
 from fairsmooth.reporting.shift_grid import shift_grids
 from fairsmooth.reporting.wording import group_names
 
@@ -158,6 +160,33 @@ def test_the_threshold_moves_the_chart_and_goes_back(visit, two_groups):
     page.click("#threshold-back")
     assert page.text_content("#threshold-table") == table
     _changed(page, mark, "transform", moved)
+
+
+@pytest.mark.parametrize("width", [390, 1200])
+def test_long_names_that_differ_at_their_end_can_be_told_apart(visit, tmp_path, width):
+    random = np.random.default_rng(0)
+    names = [f"a department of many words {number:02d}" for number in range(12)]
+    found = audit(
+        y_true=None, y_score=random.random(1200), sensitive_features=np.repeat(names, 100)
+    )
+    path = tmp_path / "long.html"
+    path.write_text(render_report("Long", None, found), encoding="utf-8")
+    page = visit(path.as_uri(), width=width).page
+    for chart in ("chart-selection-rate", "chart-scores"):
+        shown = page.locator(f"#{chart} .role-axis-label text").all_text_contents()
+        assert {text[-2:] for text in shown} >= {name[-2:] for name in names}
+
+
+def test_the_threshold_explorer_gives_one_group_no_gap(visit, tmp_path):
+    random = np.random.default_rng(0)
+    groups = ["many"] * 200 + ["few"] * 5
+    found = audit(y_true=None, y_score=random.random(205), sensitive_features=groups)
+    path = tmp_path / "few.html"
+    path.write_text(render_report("Few", None, found), encoding="utf-8")
+    page = visit(path.as_uri()).page
+    assert page.text_content("#threshold-gap") == "–"
+    assert page.text_content("#threshold-ratio") == "–"
+    assert "Without the groups of fewer than 10" in page.text_content("#threshold-explorer")
 
 
 def test_the_shift_explorer_agrees_with_the_library(visit, example):

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 
 import numpy as np
 import pandas as pd
@@ -130,6 +131,38 @@ def test_limits_are_a_gate_on_what_was_measured(run, rows):
     code, _, err = run(f"audit {rows} --max-dp 1 --min-ratio 0")
     assert code == 0
     assert "That is no guarantee" in err
+
+
+def test_the_page_tells_of_the_limits(run, folder):
+    run(f"{SYSTEM} --max-dp 0.001 --report limits.html")
+    assert "--max-dp 0.001: demographic parity is" in (folder / "limits.html").read_text()
+    run(f"{SYSTEM} --max-dp 1 --report limits.html")
+    assert "Every limit is kept by what was measured" in (folder / "limits.html").read_text()
+
+
+def test_the_command_on_a_page_makes_the_page_again(run, folder, monkeypatch):
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "0")
+    run(f"{SYSTEM} --threshold 0.4 --report first.html")
+    page = (folder / "first.html").read_text()
+    (line,) = re.findall("<pre>fairsmooth (audit .*)</pre>", page)
+    assert run(line)[0] == 0
+    assert (folder / "again.html").read_text() == page
+
+
+def test_a_page_without_a_guarantee_voids_none(run, folder):
+    run(f"{SYSTEM} --report none.html")
+    page = (folder / "none.html").read_text()
+    assert "voids the guarantee" not in page
+    assert "chosen by the rows that judge it" in page
+
+
+def test_held_out_rows_are_no_file(run, folder):
+    words = "--drop score --drop chosen --drop race --max-iter 5"
+    run(f"train data.csv --label hired --sensitive sex {words} -o m --report trained.html")
+    page = (folder / "trained.html").read_text()
+    assert "(here DATA are the rows held out of data.csv)" in page
+    assert "<pre>fairsmooth audit m DATA --report again.html</pre>" in page
+    assert "<code>sha256sum</code> of a file is another number" in page
 
 
 def test_equalized_odds_need_labels(run):

@@ -118,5 +118,7 @@ def test_tune_prints_the_front_and_says_why(folder, capsys, tmp_path):
     assert code == 0
     assert "trial 0" in out
     assert "for its accuracy alone" in out
+    # Who reads the page alone must learn whether a limit was kept, too.
+    assert "for its accuracy alone" in (tmp_path / "tuned" / "report.html").read_text()
     assert "although it was picked of 2" in out
     assert "record of alternatives" in err.replace("\n", " ")

@@ -369,3 +369,15 @@ def test_half_a_plan_spends_no_rows(folder, tmp_path, capsys):
     for more in (["-o", tmp_path / "plan.json"], ["--report", tmp_path / "plan.html"]):
         said = mistake(capsys, *tested, "--plan", *more)
         assert "got --plan, which tests none. Leave out -o and --report" in said
+
+
+def test_rows_that_lack_a_label_say_nothing_of_how_many_would_do(capsys, tmp_path):
+    table = people(400, 3)
+    table.loc[table["sex"] == "f", "hired"] = "no"
+    table.to_csv(tmp_path / "none.csv", index=False)
+    code, _, err = run(capsys, "guarantee", tmp_path / "none.csv", *COLUMN, "--max-eo", "0.5")
+    assert code == 1
+    words = " ".join(err.split())
+    assert "It cannot be told how many rows the limit on equalized odds sum needs" in words
+    assert "a group has no rows with a positive label" in words
+    assert "no number of rows" not in words

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from fairsmooth.cli.gate import KEPT, Measured, gate
+from fairsmooth.cli.gate import Measured, gate, verdicts
 
 if TYPE_CHECKING:
     from fairsmooth.guarantees import Limits
@@ -52,17 +52,19 @@ class Outcome:
         if self.report is not None:
             from fairsmooth.cli.pages import write_page
 
-            write_page(self.report, self._page(done))
+            write_page(self.report, self._page(done, measured))
         _write_standard(done, self.csv)
         _print(done, measured, time.perf_counter() - self.began, self.json_output)
         if not all(one.holds for one in measured):
             raise typer.Exit(1)
 
-    def _page(self, done: Audited) -> str:
+    def _page(self, done: Audited, measured: Sequence[Measured]) -> str:
         from fairsmooth.cli.pages import ModelPage, system_subject
         from fairsmooth.reporting.report import render_report
 
-        more: dict[str, Any] = {"notes": done.notes, "standard": done.standard}
+        # A page that stays silent about the limits would tell less than the exit code.
+        judged = verdicts(measured)
+        more: dict[str, Any] = {"notes": [*judged, *done.notes], "standard": done.standard}
         name = self.table_path.name
         if done.model is None or self.path is None:
             subject = system_subject(done.provenance, name)
@@ -95,8 +97,5 @@ def _print(done: Audited, measured: list[Measured], seconds: float, json_output:
         print_json(document)
     else:
         print_audited(done.model, done.provenance, done.audit, done.standard)
-    broken = [one for one in measured if not one.holds]
-    for one in broken:
-        say(str(one))
-    if measured and not broken:
-        say(KEPT)
+    for line in verdicts(measured):
+        say(line)

@@ -9,7 +9,6 @@ from fairsmooth.cli.options import Decimal, Encoding, Json, Model, Separator
 
 if TYPE_CHECKING:
     from fairsmooth.guarantees import GapGuarantee
-    from fairsmooth.metrics import Audit
 
 NAME = "card"
 
@@ -53,7 +52,7 @@ def command(
     how = {"sep": sep, "decimal": decimal, "encoding": encoding}
     measured: dict[str, Any] = {}
     if data is not None:
-        measured = {"audit": _audit(model, data, how), "data": data.name}
+        measured = _measured(model, data, how)
     text = model_card(model, name=name, licence=licence, guarantee=attached, **measured)
     if output is not None:
         from fairsmooth._atomic import write_bytes
@@ -93,13 +92,20 @@ def _verified(model: Path, guarantee: Path | None) -> "GapGuarantee | None":
     return None if plain is None else GapGuarantee.from_dict(plain)
 
 
-def _audit(model: Path, data: Path, how: dict[str, Any]) -> "Audit":
+def _measured(model: Path, data: Path, how: dict[str, Any]) -> dict[str, Any]:
+    """Audit the rows, and name them so that nobody takes trained rows for others."""
     from fairsmooth.cli.output import print_notes
     from fairsmooth.cli.reading import read
     from fairsmooth.tables import TableModel
+    from fairsmooth.tables.auditing import SAME_TABLE
 
     loaded = TableModel.load(model)
     table, notes = read(data, text=loaded.text_columns, **how)
     audited = loaded.audited(table)
     print_notes([*notes, *audited.notes])
-    return audited.audit(loaded.classifier)
+    trained = SAME_TABLE in audited.notes
+    return {
+        "audit": audited.audit(loaded.classifier),
+        "data": f"{data.name}, which it was trained from" if trained else data.name,
+        "notes": [*notes, *audited.notes],
+    }

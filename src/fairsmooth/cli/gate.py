@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 from fairsmooth.exceptions import InputError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from fairsmooth.guarantees import Limits
     from fairsmooth.metrics import Audit
 
@@ -64,3 +66,9 @@ def gate(audit: "Audit", limits: "Limits") -> list[Measured]:
         defined = record.value == record.value  # NaN is not itself
         found.append(Measured(name, limit, record.value if defined else None, record.note))
     return found
+
+
+def verdicts(measured: "Sequence[Measured]") -> list[str]:
+    """Say which limits are broken, or that none is; nothing where there are none."""
+    broken = [str(one) for one in measured if not one.holds]
+    return broken or ([KEPT] if measured else [])

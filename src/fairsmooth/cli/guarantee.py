@@ -112,7 +112,7 @@ def command(
         _write_report(report, safety, found, path, table_path, output)
     if not found.holds:
         if attempt is None:
-            _say_what_would_do(safety.rows, limits, moved)
+            _say_what_would_do(found, safety.rows, limits, moved)
         raise typer.Exit(1)
 
 
@@ -204,7 +204,8 @@ def _write_report(
         guarantee_file="GUARANTEE.json" if output is None else output.name,
         checks=checks_of(path, found.to_dict()),
     )
-    title = f"Gap guarantee of {'a column' if path is None else path.name} on {table_path.name}"
+    whose = safety.facts["column"] if path is None else path.name
+    title = f"Gap guarantee of {whose} on {table_path.name}"
     certificate = None if known is None else known.certificate
     write_page(report, Report(title, subject, None, certificate, found).to_html())
 
@@ -222,9 +223,16 @@ def _tell(found: "GapGuarantee", output: Path | None, json_output: bool) -> None
         print_lines(str(found).splitlines())
 
 
-def _say_what_would_do(rows: "DecidedRows", limits: "Limits", shift: "Shift | None") -> None:
+def _say_what_would_do(
+    found: "GapGuarantee", rows: "DecidedRows", limits: "Limits", shift: "Shift | None"
+) -> None:
     from fairsmooth.cli.output import say
+    from fairsmooth.guarantees.quantities import QUANTITIES
     from fairsmooth.tables.guaranteeing import rows_enough
 
     for name, needed in rows_enough(rows, limits, shift=shift).items():
-        say(f"At the measured rates {needed_rows(name, needed)} (these rows are now spent).")
+        told = f"At the measured rates {needed_rows(name, needed)}"
+        if found.measured[name] is None:
+            words, why = name.replace("_", " "), QUANTITIES[name].lacking
+            told = f"It cannot be told how many rows the limit on {words} needs: {why}"
+        say(f"{told} (these rows are now spent).")

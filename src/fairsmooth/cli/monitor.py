@@ -94,7 +94,7 @@ def command(
     print_notes([*notes, *rows.notes])
     if report is not None:
         whose = {"column": scores, "model_digest": rule.get("model")}
-        _write_report(report, monitor, rows, loaded, name=model.name, **whose)
+        _write_report(report, monitor, rows, loaded, name=scores or model.name, **whose)
     _tell(monitor, json_output)
     if monitor.status == "alarm":
         raise typer.Exit(1)

@@ -30,6 +30,8 @@ class ModelPage:
         Of the table that they are from.
     table_file : str
         Where they are, for the commands of the page.
+    table_words : str
+        What that name stands for, where it is no file's.
     kind : str
         What kind of rows they are, such as "held-out rows".
     checks : tuple of Check or None
@@ -42,11 +44,14 @@ class ModelPage:
     rows: "AuditedRows | None"
     digest: str | None
     table_file: str = "DATA"
+    table_words: str = ""
     kind: str = "audited rows"
     checks: "tuple[Check, ...] | None" = None
 
     @classmethod
-    def of_fitted(cls, fitted: "Fitted", path: Path, *, table_file: str) -> "ModelPage":
+    def of_fitted(
+        cls, fitted: "Fitted", path: Path, *, table_file: str = "DATA", table_words: str = ""
+    ) -> "ModelPage":
         """Take a model with the rows that its training has not seen."""
         from fairsmooth.data.frames import table_digest
 
@@ -55,7 +60,8 @@ class ModelPage:
         if fitted.test is not None:
             rows = fitted.model.audited(fitted.test, unknown="ignore")
             digest = table_digest(fitted.test)
-        return cls(fitted.model, path, fitted.audit, rows, digest, table_file, kind)
+        where = (table_file, table_words, kind)
+        return cls(fitted.model, path, fitted.audit, rows, digest, *where)
 
     def render(
         self, title: str, *, beside: "Mapping[str, Audit] | None" = None, **more: Any
@@ -90,6 +96,7 @@ class ModelPage:
             table_digest=self.digest,
             model_file=self.path.name,
             table_file=self.table_file,
+            table_words=self.table_words,
             guarantee_inside=self.model.guarantee is not None,
             checks=checks_of(self.path) if self.checks is None else self.checks,
         )
@@ -101,6 +108,8 @@ def system_subject(facts: Mapping[str, Any], table_file: str) -> "Subject":
 
     return Subject(
         column=facts["scores"],
+        label=facts["label"],
+        named_positive=facts["positive"],
         positive=facts["selected"],
         sensitive=tuple(facts["sensitive"]),
         threshold=facts["threshold"],
@@ -145,7 +154,7 @@ def write_training(
     """Write the page of a training, if one is asked for, about the rows it has not seen."""
     if report is not None:
         rows = f"the rows held out of {data}"
-        about = ModelPage.of_fitted(fitted, path, table_file=rows)
+        about = ModelPage.of_fitted(fitted, path, table_words=rows)
         write_page(report, about.render(f"{path.name}, trained on {data}", notes=notes))
 
 

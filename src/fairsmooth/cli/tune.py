@@ -203,8 +203,10 @@ def _write_report(folder: Path, searched: "Searched", data: str) -> None:
     from fairsmooth.cli.pages import ModelPage
 
     path, rows = folder / "model.safetensors", f"the rows held out of {data}"
-    about = ModelPage.of_fitted(searched.fitted, path, table_file=rows)
-    page = about.render(f"Search on {data}", front=searched.tuned.front, notes=searched.notes)
+    about = ModelPage.of_fitted(searched.fitted, path, table_words=rows)
+    tuned = searched.tuned
+    notes = [*tuned.alternatives.why, *searched.notes]
+    page = about.render(f"Search on {data}", front=tuned.front, notes=notes)
     _atomic.write_bytes(folder / "report.html", page.encode())
 
 

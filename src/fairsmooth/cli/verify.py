@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 import typer
 
-from fairsmooth.cli.options import Decimal, Encoding, Json, Seed, Separator
+from fairsmooth.cli.options import MAX_SEED, Decimal, Encoding, Json, Separator
 from fairsmooth.cli.output import messages, print_json, print_lines, printable, results
 from fairsmooth.exceptions import InputError
 from fairsmooth.verify import SUFFIX, Verification, model_inside, not_checked, verify
@@ -35,7 +35,9 @@ def command(
     attack_seconds: Annotated[
         float, typer.Option("--attack", help="Seconds to search for the worst input; 0 is none.")
     ] = 0.0,
-    seed: Seed = 0,
+    seed: Annotated[
+        int, typer.Option("--seed", min=0, max=MAX_SEED, help="Seeds the search of --attack.")
+    ] = 0,
     sep: Separator = None,
     decimal: Decimal = None,
     encoding: Encoding = None,

@@ -23,7 +23,7 @@ def in_words(monitor: "GapMonitor") -> Iterator[str]:
         ratio = QUANTITIES[name].ratio
         bound = floor(monitor.bounds[name]) if ratio else ceiling(monitor.bounds[name])
         value = monitor.measured[name]
-        measured = "a cell has no rows yet" if value is None else f"measured {value:.4f}"
+        measured = lacking(monitor, name) if value is None else f"measured {value:.4f}"
         side = "at least" if ratio else "at most"
         yield f"  {name}: {side} {bound} ({measured}; limit {limit:g})"
     yield (
@@ -32,3 +32,9 @@ def in_words(monitor: "GapMonitor") -> Iterator[str]:
         f"cries wolf at most once in {1.0 / (1.0 - monitor.confidence):.0f} batches on average."
     )
     yield from monitor.notes
+
+
+def lacking(monitor: "GapMonitor", name: str) -> str:
+    """Say what keeps a quantity from being measured."""
+    groups = [cell for cell in monitor.counts if cell["label"] is None and cell["rows"]]
+    return QUANTITIES[name].lacking if len(groups) > 1 else "fewer than two groups have rows"

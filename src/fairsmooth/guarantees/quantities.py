@@ -41,6 +41,16 @@ class Quantity:
         """What is said when nothing is known."""
         return 0.0 if self.ratio else self.largest
 
+    @property
+    def lacking(self) -> str:
+        """What keeps it from being measured, where something does."""
+        words = {
+            EVERYBODY: "",
+            POSITIVE: " with a positive label",
+            NEGATIVE: " with a negative label",
+        }
+        return "a group has no rows" + ", or none".join(words[label] for label in self.labels)
+
     def within(self, bound: float, limit: float) -> bool:
         """Tell whether a bound keeps a limit."""
         return bound >= limit if self.ratio else bound <= limit

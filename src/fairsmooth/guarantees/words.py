@@ -89,7 +89,7 @@ def _verdict(claim: Claim) -> str:
     quantity = QUANTITIES[claim.quantity]
     limit = f"limit: at {'least' if quantity.ratio else 'most'} {claim.limit:g}"
     if claim.measured is None:
-        return f"a group has no rows here, so nothing is known; {limit}: does not hold"
+        return f"{quantity.lacking} here, so nothing is known; {limit}: does not hold"
     return f"measured {claim.measured:.4f}; {limit}: {'holds' if claim.holds else 'does not hold'}"
 
 

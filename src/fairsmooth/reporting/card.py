@@ -6,7 +6,7 @@ the same file gives the same card, byte for byte.
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +47,7 @@ def model_card(
     licence: str | None = None,
     audit: Audit | None = None,
     data: str = "rows given to the card",
+    notes: Sequence[str] = (),
     guarantee: GapGuarantee | None = None,
 ) -> str:
     """Return the card of a model file as Markdown.
@@ -63,6 +64,8 @@ def model_card(
         On rows that the model was not trained on: what the metadata's ``model-index`` states.
     data : str
         What those rows are called.
+    notes : sequence of str
+        What was noticed about them.
     guarantee : GapGuarantee, optional
         About this very model; the one in the file if left out.
 
@@ -92,6 +95,7 @@ def model_card(
         "separate": guarantee is not None,
         "summary": summary,
         "data": data,
+        "notes": notes,
         "measures": {key: words for key, (_, words) in _METRICS.items()},
         "groups": [group_text(group) for group in contents.description.groups],
         "columns": _columns(contents),

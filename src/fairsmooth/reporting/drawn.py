@@ -154,8 +154,8 @@ def model_charts(audit: Audit, history: tuple[Any, ...]) -> Iterator[Drawn]:
         rows = [{"step": step.step, "objective": step.objective} for step in history]
         first, last = rows[0]["objective"], rows[-1]["objective"]
         yield Drawn(
-            "chart-history", "Training", "Flat at the end: training had come to rest.",
-            f"The objective fell from {first:.4f} to {last:.4f} in {len(rows)} steps.",
+            "chart-history", "Training", "If it is flat at the end, training had come to rest.",
+            f"The objective went from {first:.4f} to {last:.4f} in {len(rows)} steps.",
             relations.history(rows),
         )  # fmt: skip
 

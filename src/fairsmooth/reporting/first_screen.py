@@ -6,15 +6,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from fairsmooth.core.certificate import Certificate
-from fairsmooth.core.outward import lower_text, upper_text
+from fairsmooth.core.outward import upper_text
 from fairsmooth.guarantees import GapGuarantee
 from fairsmooth.guarantees.claims import Claim
 from fairsmooth.guarantees.quantities import QUANTITIES, Quantity
 from fairsmooth.guarantees.rounding import ceiling, floor
-from fairsmooth.metrics.auditing.ratio_records import FOUR_FIFTHS, four_fifths
-from fairsmooth.reporting.selection import GroupRate, Selection
+from fairsmooth.reporting.selection import Selection
+from fairsmooth.reporting.selection_words import beside_sentences, selected_sentences
 from fairsmooth.reporting.subject import Subject
-from fairsmooth.reporting.wording import SIGN, hundredths, percent, percent_range, points, sure
+from fairsmooth.reporting.wording import SIGN, listed, sure
 
 
 @dataclass(frozen=True)
@@ -39,77 +39,12 @@ class FirstScreen:
         """Say everything that is known, and what is not."""
         return cls(
             tuple(selected_sentences(selection)),
-            tuple(_beside(selection)),
+            tuple(beside_sentences(selection)),
             (*_gap_guaranteed(guarantee), *_certified(certificate)),
             (*_gap_open(guarantee, selection), *_certificate_open(certificate)),
             _until(certificate, guarantee),
             _checked(subject, certificate, guarantee),
         )
-
-
-def selected_sentences(selection: Selection | None) -> Iterator[str]:
-    """Say who is selected least and most, how far apart they are, and the impact ratio."""
-    if selection is None:
-        yield "Rates of the groups are not shown here."
-        return
-    low, high = selection.lowest, selection.highest
-    if low is high:
-        yield f"{_rate(low, selection)} It is the only group with rows."
-        return
-    yield f"{_rate(low, selection)} {_rate(high, selection, short=True)}{_between(selection)}"
-    if selection.gap is not None:
-        ends = ""
-        if selection.gap.low is not None and selection.gap.high is not None:
-            ends = f" ({hundredths(selection.gap.low, selection.gap.high)})"
-        pair = f"The furthest pair, {low.name} and {high.name},"
-        yield f"{pair} is {points(selection.gap.value)} apart{ends}."
-    yield from _ratio(selection)
-
-
-def _rate(group: GroupRate, selection: Selection, *, short: bool = False) -> str:
-    ends, named = "", ""
-    if selection.confidence is not None:
-        ends = f" ({percent_range(group.low, group.high)})"
-        named = f" ({sure(selection.confidence)} interval: {ends[2:]}"
-    if short:
-        return f"Of {group.name} it is {percent(group.rate)}{ends}."
-    return f"{percent(group.rate)} of {group.name} are selected{named}."
-
-
-def _between(selection: Selection) -> str:
-    others = len(selection.groups) - 2
-    if not others:
-        return ""
-    return f" The {others} other groups lie between." if others > 1 else " One group lies between."
-
-
-def _ratio(selection: Selection) -> Iterator[str]:
-    ratio = selection.ratio
-    if ratio is None:
-        return
-    ends = ""
-    if ratio.low is not None and ratio.high is not None:
-        ends = f" ({lower_text(ratio.low, 2)} to {upper_text(ratio.high, 2)})"
-    verdict = four_fifths(ratio.value)
-    low, high = selection.lowest.name, selection.highest.name
-    telling = ""
-    if ratio.low is not None and ratio.high is not None:
-        told = ratio.low >= FOUR_FIFTHS if verdict == "kept" else ratio.high < FOUR_FIFTHS
-        telling = "" if told else "; they cannot tell whether it is among all people"
-    yield (
-        f"{low} are selected {ratio.value:.2f} times as often as {high}{ends}: the four-fifths "
-        f"rule, which asks for at least {FOUR_FIFTHS:.2f}, is {verdict} on these rows{telling}."
-    )
-
-
-def _beside(selection: Selection | None) -> Iterator[str]:
-    for other in selection.beside if selection is not None else ():
-        accuracy = "" if other.accuracy is None else f", accuracy {percent(other.accuracy)}"
-        name = f"{other.name[:1].upper()}{other.name[1:]}"
-        far = f"{points(other.gap)} apart, ratio {other.ratio:.2f}"
-        yield f"{name} on the same rows: {far}{accuracy}."
-    if selection is not None and selection.beside and selection.accuracy is not None:
-        yield f"This model: accuracy {percent(selection.accuracy.value)}."
 
 
 def _gap_guaranteed(guarantee: GapGuarantee | None) -> Iterator[str]:
@@ -140,7 +75,7 @@ def _bounded(guarantee: GapGuarantee, claim: Claim) -> str:
         text = f"{expected}{differ(quantity)} at most {ceiling(claim.bound)}"
     side = "at least" if quantity.ratio else "at most"
     if claim.measured is None:
-        return f"{where}nothing is known: a group has no rows (limit: {side} {claim.limit:g})"
+        return f"{where}nothing is known: {quantity.lacking} (limit: {side} {claim.limit:g})"
     kept = "kept" if claim.holds else "NOT guaranteed"
     after = "in the population that the safety rows were drawn from"
     if guarantee.shift is not None:
@@ -186,12 +121,20 @@ def _gap_open(guarantee: GapGuarantee | None, selection: Selection | None) -> It
         measured = "" if selection is None else " The rates above were measured, on these rows."
         yield f"No gap between groups is guaranteed: nobody asked for it here.{measured}"
     elif not guarantee.holds:
-        yield "The limits are not guaranteed: on these safety rows they could not be proved."
+        yield _unproved(guarantee)
     else:
         yield (
             "Rates without a limit above, people who change more than that, and any other model "
             "or threshold are not covered."
         )
+
+
+def _unproved(guarantee: GapGuarantee) -> str:
+    failed = [c.quantity.replace("_", " ") for c in guarantee.claims if not c.holds]
+    if guarantee.attempt is not None or len(failed) == len(guarantee.claims):
+        return "The limits are not guaranteed: on these safety rows they could not be proved."
+    which = listed(list(dict.fromkeys(failed)))
+    return f"Not every limit is guaranteed: on these safety rows that on {which} was not proved."
 
 
 def _certificate_open(certificate: Certificate | None) -> Iterator[str]:
@@ -215,6 +158,11 @@ def _until(certificate: Certificate | None, guarantee: GapGuarantee | None) -> s
                 f"(as if {floor(100.0 * radius, 2)}{SIGN} of them were replaced by others)"
             )
         parts[0] += ". `fairsmooth monitor` tells when rates have moved."
+    elif guarantee is not None and any(claim.measured is not None for claim in guarantee.claims):
+        parts.append(
+            "Bounds hold where they say so, until the model, its threshold or what its columns "
+            "mean is changed."
+        )
     if certificate is not None and certificate.epsilon_tight < 1.0:
         parts.append(
             "The certificate of the scores has no end: it holds while the model is this one."

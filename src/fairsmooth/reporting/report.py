@@ -16,6 +16,7 @@ from fairsmooth.reporting.first_screen import FirstScreen
 from fairsmooth.reporting.guaranteed import claims_table, counts_of
 from fairsmooth.reporting.page import render, scripted, source
 from fairsmooth.reporting.picture import Picture
+from fairsmooth.reporting.repeating import commands
 from fairsmooth.reporting.selection import Selection
 from fairsmooth.reporting.shift_grid import shift_grids
 from fairsmooth.reporting.subject import Subject
@@ -99,6 +100,7 @@ class Report:
         context = {
             "title": self.title,
             "subject": self.subject,
+            "commands": commands(self.subject),
             "screen": screen,
             "picture": None if selection is None else Picture.of(selection),
             "confidence": "" if confidence is None else sure(confidence),

@@ -7,6 +7,7 @@ import numpy as np
 
 from fairsmooth.guarantees import GapGuarantee
 from fairsmooth.metrics import Audit, Record
+from fairsmooth.metrics.auditing.weighted import WEIGHTED
 from fairsmooth.metrics.intervals import binomial_interval
 from fairsmooth.reporting.wording import group_names
 
@@ -67,6 +68,8 @@ class Selection:
         Largest difference of two rates; least rate over the largest.
     accuracy : Measured or None
     beside : tuple of Beside
+    weighted : bool
+        Whether rows count by weights, which makes intervals approximate.
     """
 
     groups: tuple[GroupRate, ...]
@@ -76,6 +79,7 @@ class Selection:
     ratio: Measured | None
     accuracy: Measured | None = None
     beside: tuple[Beside, ...] = ()
+    weighted: bool = False
 
     @property
     def lowest(self) -> GroupRate:
@@ -112,6 +116,7 @@ class Selection:
             _measured(audit.find("impact_ratio")),
             _measured(audit.find("accuracy")),
             tuple(_beside(name, other) for name, other in others.items()),
+            any(record.note.startswith(WEIGHTED) for record in audit.records),
         )
 
     @classmethod

@@ -39,8 +39,12 @@ class Subject:
         Where the model came from.
     column : str, optional
         Without a model: the column that holds scores or decisions.
+    label : str, optional
+        Without a model: the column that holds the labels.
+    named_positive : object, optional
+        Without a model: the positive value, if it was named.
     positive : object, optional
-        Without a model: the value of that column which means selected.
+        Without a model: the value of the column of decisions which means selected.
     sensitive : sequence of str
         Without a model: the sensitive columns.
     threshold : float, optional
@@ -53,6 +57,8 @@ class Subject:
         SHA-256 of the model and of the table of these rows.
     model_file, table_file, guarantee_file : str
         Names for the commands of the page.
+    table_words : str
+        What ``table_file`` stands for where it is the name of no file.
     guarantee_inside : bool
         Whether the model file holds its guarantee.
     checks : sequence of Checked, optional
@@ -63,6 +69,8 @@ class Subject:
 
     provenance: Provenance | None = None
     column: str | None = None
+    label: str | None = None
+    named_positive: object = None
     positive: object = None
     sensitive: Sequence[str] = ()
     threshold: float | None = None
@@ -72,10 +80,16 @@ class Subject:
     table_digest: str | None = None
     model_file: str = "MODEL"
     table_file: str = "DATA"
+    table_words: str = ""
     guarantee_file: str = "GUARANTEE.json"
     guarantee_inside: bool = False
     checks: Sequence[Checked] | None = None
     date: str = ""
+
+    @property
+    def of_a_column(self) -> bool:
+        """Whether the decisions are a column's, and there is no model."""
+        return self.provenance is None and self.column is not None
 
     @property
     def selected(self) -> str:
@@ -111,7 +125,7 @@ class Subject:
         """Return what stands in small print on the first screen."""
         known = self.provenance
         pairs = [("A person is selected where", self.selected)]
-        if self.threshold is not None and known is not None:
+        if self.threshold is not None and not self.of_a_column:
             pairs.append(("that is, where the score exceeds", f"{self.threshold:g}"))
         pairs.append(("Sensitive columns", self.groups + _also_features(known)))
         if self.n_rows is not None:

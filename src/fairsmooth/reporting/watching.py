@@ -8,15 +8,17 @@ from markupsafe import Markup
 
 from fairsmooth import _atomic
 from fairsmooth.guarantees import GapMonitor
+from fairsmooth.guarantees.monitor_words import lacking
 from fairsmooth.guarantees.quantities import QUANTITIES
 from fairsmooth.guarantees.rounding import ceiling, floor
 from fairsmooth.reporting import by_group
 from fairsmooth.reporting.charts.bundle import EXTRA, available, bundle
-from fairsmooth.reporting.first_screen import FirstScreen, differ, selected_sentences
+from fairsmooth.reporting.first_screen import FirstScreen, differ
 from fairsmooth.reporting.guaranteed import LABELS
 from fairsmooth.reporting.page import render, scripted, source
 from fairsmooth.reporting.picture import Picture
 from fairsmooth.reporting.selection import Selection
+from fairsmooth.reporting.selection_words import selected_sentences
 from fairsmooth.reporting.subject import Subject
 from fairsmooth.reporting.wording import group_names, sure
 
@@ -105,8 +107,8 @@ def _screen(monitor: GapMonitor, selection: Selection | None) -> FirstScreen:
             "alarm restarts at every batch, to notice.",
             *monitor.notes,
         ),
-        until=f"It holds at all times at once, however often one looks, while rates stay what "
-        f"they were since {monitor.since or 'the first batch'}. {lines[-1 - len(monitor.notes)]}",
+        until="Bounds hold while rates stay what they were since "
+        f"{monitor.since or 'the first batch'}. {lines[-1 - len(monitor.notes)]}",
         checked="Whoever has the batches can add them to a new state and must get the same counts.",
     )
 
@@ -114,7 +116,7 @@ def _screen(monitor: GapMonitor, selection: Selection | None) -> FirstScreen:
 def _bounded(monitor: GapMonitor, name: str) -> str:
     quantity, limit, bound = QUANTITIES[name], monitor.limits[name], monitor.bounds[name]
     if monitor.measured[name] is None:
-        return f"Of {name.replace('_', ' ')} nothing is known yet: a cell has no rows."
+        return f"Of {name.replace('_', ' ')} nothing is known yet: {lacking(monitor, name)}."
     if quantity.ratio:
         text = f"no group's selection rate is below {floor(bound)} times another's"
         return f"With {sure(monitor.confidence)} confidence, {text} (limit: at least {limit:g})."

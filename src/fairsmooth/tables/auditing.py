@@ -31,9 +31,7 @@ from fairsmooth.tables.scoring import NoRows
 if TYPE_CHECKING:
     from fairsmooth.estimator import FairSmoothClassifier
 
-SAME_TABLE = (
-    "This is the table that the model was trained from: most of its rows were used for training."
-)
+SAME_TABLE = "This is the table that the model was trained from: training used rows of it."
 # Curves under shift look at every feature of a row; so many rows tell them well.
 _SHIFTED_ROWS = 50_000
 # Groups that a message names.

@@ -91,6 +91,13 @@ def test_every_command_is_listed_with_its_line_and_has_help(capsys):
         assert "Usage: fairsmooth " + name in capsys.readouterr().out
 
 
+def test_verify_says_what_its_seed_seeds(capsys):
+    assert main(["verify", "--help"]) == 0
+    out = capsys.readouterr().out
+    assert "Seeds the search of --attack." in out
+    assert "training" not in out
+
+
 def test_nothing_asked_for_is_a_question_for_help(capsys):
     assert main([]) == 0
     assert "predict" in capsys.readouterr().out

@@ -173,3 +173,23 @@ def test_what_does_not_hold_gets_no_card(folder, capsys, tmp_path):
 
 def test_a_model_file_must_be_there(folder, capsys):
     assert "found none at" in mistake(capsys, "card", folder / "none.safetensors")
+
+
+def test_rows_that_were_trained_on_are_called_that(folder, table, capsys):
+    table.to_csv(folder / "trained.csv", index=False)
+    code, out, _ = run(
+        capsys, "card", folder / "plain.safetensors", "--data", folder / "trained.csv"
+    )
+    metadata, text = split(out)
+    assert code == 0
+    dataset = metadata["model-index"][0]["results"][0]["dataset"]
+    assert dataset["name"] == "trained.csv, which it was trained from"
+    assert "- This is the table that the model was trained from" in text
+    code, out, _ = run(capsys, "card", folder / "plain.safetensors", "--data", folder / "rows.csv")
+    assert "trained from" not in out
+
+
+def test_the_digest_of_a_card_can_be_had_again(folder):
+    card = model_card(folder / "plain.safetensors")
+    assert 'persistence.file_digest("MODEL.safetensors")' in card
+    assert f"rule: `{file_digest(folder / 'plain.safetensors')}`" in card

@@ -58,6 +58,71 @@ def test_a_limit_that_is_not_kept_is_said_loudly():
     assert "fairsmooth monitor" not in screen.until
 
 
+def test_one_limit_of_two_that_is_not_proved_leaves_the_other():
+    limits = {"demographic_parity": 0.45, "impact_ratio": 0.8}
+    _, screen = _screen({"a": 0.5, "b": 0.1}, limits)
+    assert "on these safety rows that on impact ratio was not proved" in _plain(screen.open)
+    assert "The limits are not guaranteed" not in _plain(screen.open)
+    # The bound on the gap is proved, and so more than a measurement.
+    assert screen.until.startswith("Bounds hold where they say so")
+
+
+@pytest.mark.parametrize(("low", "shown"), [(0.3985, "0.797"), (0.39995, "0.7999"), (0.4, "0.80")])
+def test_a_ratio_is_not_rounded_onto_the_other_side_of_four_fifths(low, shown):
+    decided, groups = _decided({"a": low, "b": 0.5}, n=20_000)
+    selection = Selection.of_audit(audit(y_pred=decided, sensitive_features=groups))
+    who = _plain(FirstScreen.of(selection, None, None, Subject()).selected)
+    assert f"a are selected {shown} times as often as b" in who
+    assert f"is {'kept' if low == 0.4 else 'broken'} on these rows" in who
+
+
+def test_nobody_selected_is_not_as_often_as_others():
+    _, screen = _screen({"a": 0.0, "b": 0.0})
+    who = _plain(screen.selected)
+    assert "Nobody is selected in any group; the impact ratio, 0 by 0, counts as 1." in who
+    assert "as often as" not in who
+
+
+def test_one_group_beside_another_model_has_no_gap_of_nan():
+    random = np.random.default_rng(0)
+    given = {"y_true": random.integers(0, 2, 60), "sensitive_features": ["a"] * 60}
+    found = audit(y_pred=random.integers(0, 2, 60), **given)
+    other = audit(y_pred=given["y_true"], **given)
+    selection = Selection.of_audit(found, {"plain": other})
+    screen = FirstScreen.of(selection, None, None, Subject())
+    assert _plain(screen.beside[:1]) == "Plain on the same rows: accuracy 100.0 %."
+
+
+@pytest.mark.parametrize(
+    ("absent", "told"), [(("b",), "of b:"), (("b", "c"), "of b and c:"), ("bcdefg", "of 6 groups:")]
+)
+def test_groups_that_no_row_has_are_told(absent, told):
+    counts = [("a", 10, 3), *((name, 0, 0) for name in absent)]
+    selection = Selection.of_counts(counts, confidence=0.95)
+    who = _plain(FirstScreen.of(selection, None, None, Subject()).selected)
+    assert f"Nothing was measured {told} there are no rows of theirs here." in who
+
+
+def test_weights_are_told_with_the_rates():
+    decided, groups = _decided({"a": 0.5, "b": 0.1}, n=100)
+    weights = np.linspace(0.5, 1.5, 200)
+    found = audit(y_pred=decided, sensitive_features=groups, sample_weight=weights)
+    screen = FirstScreen.of(Selection.of_audit(found), None, None, Subject())
+    assert screen.selected[-1] == "Every row counts by its weight; the intervals are approximate."
+    _, screen = _screen({"a": 0.5, "b": 0.1})
+    assert "weight" not in _plain(screen.selected)
+
+
+def test_a_label_without_rows_is_not_called_a_group_without():
+    proved = guarantee_gaps(
+        [1, 0, 1, 0], sensitive_features=["a", "a", "b", "b"], y_true=[1, 0, 0, 0],
+        limits={"equal_opportunity": 0.5, "demographic_parity": 0.5},
+    )  # fmt: skip
+    words = _plain(FirstScreen.of(None, None, proved, Subject()).guaranteed)
+    assert "nothing is known: a group has no rows with a positive label (limit" in words
+    assert "(a group has no rows with a positive label here, so nothing" in str(proved)
+
+
 def test_what_the_sample_cannot_tell_is_said():
     _, screen = _screen({"a": 0.1, "b": 0.081})
     assert "is kept on these rows; they cannot tell" in _plain(screen.selected)

@@ -208,3 +208,17 @@ def test_any_name_can_be_drawn(name):
          "reference": [0.1, 0.1]}
     )  # fmt: skip
     assert figures.as_svg(figures.shift_panels({name: points}, title=name)).startswith("<svg")
+
+
+def test_a_page_of_arrays_names_its_threshold_and_no_model():
+    random = np.random.default_rng(0)
+    found = audit(
+        y_true=random.integers(0, 2, 100), y_score=random.random(100), threshold=0.25,
+        sensitive_features=np.repeat(["a", "b"], 50),
+    )  # fmt: skip
+    page = render_report("Arrays", None, found)
+    assert "that is, where the score exceeds</dt><dd>0.25</dd>" in page
+    assert "MODEL" not in page.split("How to check this yourself")[1]
+    assert "fairsmooth audit DATA --scores COLUMN" in page
+    # There are no digests at the top of it.
+    assert "sha256sum" not in page

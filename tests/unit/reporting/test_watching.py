@@ -66,3 +66,28 @@ def test_a_monitor_without_batches_has_no_charts():
     page = render_watch(GapMonitor({"demographic_parity": 0.1}), title="New")
     assert "cannot be told" in page
     assert "<svg" not in page
+
+
+def test_one_group_in_one_batch_is_told_as_that():
+    found = GapMonitor({"demographic_parity": 0.2})
+    found.update([1, 0, 1], sensitive_features=["a", "a", "a"])
+    page = render_watch(found, title="One")
+    assert "Status after 1 batch:" in page
+    assert "nothing is known yet: fewer than two groups have rows." in page
+    assert "fewer than two groups have rows; limit 0.2" in str(found)
+
+
+def test_a_label_that_nobody_has_yet_is_named():
+    found = GapMonitor({"equalized_odds_sum": 0.2})
+    found.update([1, 0, 1, 0], sensitive_features=["a", "a", "b", "b"], y_true=[1, 0, 0, 0])
+    words = "a group has no rows with a positive label, or none with a negative label"
+    assert f"nothing is known yet: {words}." in render_watch(found, title="Labels")
+
+
+def test_an_alarm_is_not_said_to_hold():
+    found = GapMonitor({"demographic_parity": 0.05})
+    found.update([1] * 500 + [0] * 500, sensitive_features=["a"] * 500 + ["b"] * 500)
+    page = render_watch(found, title="Alarm")
+    assert found.status == "alarm"
+    assert "It holds" not in page
+    assert "Bounds hold while rates stay what they were since" in page

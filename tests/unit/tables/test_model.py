@@ -131,7 +131,8 @@ def test_summary_says_what_matters(model):
 
 
 def test_audit_notices_the_training_table(model, table):
-    assert "most of its rows were used for training" in model.audited(table).notes[0]
+    # How many depends on what was held out, which may be most of them.
+    assert model.audited(table).notes[0].endswith("trained from: training used rows of it.")
     assert model.audited(table[:100]).notes == ()
 
 

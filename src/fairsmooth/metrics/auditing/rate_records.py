@@ -59,6 +59,8 @@ def gap_records(scored: ScoredRows, *, confidence: float, random_state: int) -> 
         for name, value in gaps_of(rates).items():
             gap, (low, high) = float(value), ends[name]
             note = _gap_note(gap, low, floors[name]) if not prefix or np.isnan(gap) else ""
+            apart = "" if np.isnan(gap) else _left_out(name, families)
+            note = "; ".join(part for part in (apart, note) if part)
             yield Record(prefix + name, None, gap, low, high, scored.n_rows, note=note)
     for name, floor in floors.items():
         yield Record(
@@ -113,6 +115,15 @@ def gap_ends(
         "equalized_odds_sum": gap_interval(*odds, confidence=confidence),
         "equalized_odds_max": largest_gap_interval(*odds, confidence=confidence),
     }
+
+
+def _left_out(name: str, families: dict[str, RateFamily]) -> str:
+    """Say how many groups a gap does not speak of, for want of a rate."""
+    parity = name == "demographic_parity"
+    rates = ("selection_rate",) if parity else ("true_positive_rate", "false_positive_rate")
+    lacking = int(np.isnan([families[rate].values for rate in rates]).any(axis=0).sum())
+    words = "lacks" if lacking == 1 else "lack"
+    return f"over the groups that have the rates; {lacking} {words} one" if lacking else ""
 
 
 def _gap_note(gap: float, low: float, floor: NoiseFloor) -> str:

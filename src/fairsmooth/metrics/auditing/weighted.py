@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fairsmooth._types import Floats
 from fairsmooth.metrics.auditing.rate_records import gap_ends
@@ -39,19 +40,22 @@ def weighted_records(scored: ScoredRows, weights: Floats, *, confidence: float) 
             yield _ratio(families["selection_rate"], scored.n_rows, tail)
 
 
-_NOTE = "weighted: the interval is approximate"
+# How the notes of weighted records begin.
+WEIGHTED = "weighted: "
+_NOTE = f"{WEIGHTED}the interval is approximate"
 
 
 def _rate_records(
     prefix: str, rates: Rates, effective: dict[str, Floats], scored: ScoredRows, tail: float
 ) -> Iterator[Record]:
     groups = (*scored.groups.labels, None)
-    counts = (*scored.groups.counts.tolist(), scored.n_rows)
     shown = {prefix + name: (values, effective[name]) for name, values in rates.items()}
     if not prefix and "error_rate" in rates:
         shown["accuracy"] = 1.0 - rates["error_rate"], effective["error_rate"]
     for name, (values, sizes) in shown.items():
         low, high = _bounds(values, sizes, slice(None))(tail)
+        behind = _behind(name.removeprefix(prefix), scored).astype(np.float64)
+        counts = _sums(behind, scored).astype(np.int64).tolist()
         for place, (group, count) in enumerate(zip(groups, counts, strict=True)):
             missing = np.isnan(values[place])
             note = (
@@ -65,15 +69,23 @@ def _rate_records(
 
 def _effective(name: str, scored: ScoredRows, weights: Floats) -> Floats:
     """Return the effective number of rows behind a rate, of every group and of all rows."""
-    used = weights
-    if name in RATES[1:3]:
-        assert scored.y is not None
-        used = np.where(scored.y == (name == RATES[1]), weights, 0.0)
-    codes, n_groups = scored.groups.codes, len(scored.groups.labels)
-    sums = np.bincount(codes, used, minlength=n_groups)
-    squares = np.bincount(codes, used**2, minlength=n_groups)
-    sums, squares = np.append(sums, sums.sum()), np.append(squares, squares.sum())
+    used = np.where(_behind(name, scored), weights, 0.0)
+    sums, squares = _sums(used, scored), _sums(used**2, scored)
     return np.divide(sums**2, squares, out=np.zeros_like(sums), where=squares > 0)
+
+
+def _behind(name: str, scored: ScoredRows) -> NDArray[np.bool_]:
+    """Tell which rows a rate is about: all of them, or those with its label."""
+    if name not in RATES[1:3]:
+        return np.ones(scored.n_rows, dtype=bool)
+    assert scored.y is not None
+    return np.asarray(scored.y == (name == RATES[1]))
+
+
+def _sums(values: Floats, scored: ScoredRows) -> Floats:
+    """Add up values of rows, in every group and in all."""
+    sums = np.bincount(scored.groups.codes, values, minlength=len(scored.groups.labels))
+    return np.append(sums, sums.sum())
 
 
 def _bounds(values: Floats, sizes: Floats, some: slice) -> Any:

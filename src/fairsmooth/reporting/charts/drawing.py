@@ -10,8 +10,14 @@ from markupsafe import Markup
 # Of the page's style sheet, so that light and dark are settled in one place.
 MODEL, OTHER, THIRD, FOURTH, GREY = (f"var(--c{i})" for i in range(5))
 ROW = 26
-# Width of the groups' names; the page's script takes less where there is little room.
+# Width of the groups' names, and how many letters that is; the page's script takes less of both
+# where there is little room. Cut in the middle: names of one kind often differ at their end alone.
 LABELS = 170
+LETTERS = 22
+_CUT = (
+    "length(datum.label) > letters ? slice(datum.label, 0, letters / 2 - 1) + '…' + "
+    "slice(datum.label, -letters / 2) : datum.label"
+)
 _FONT = 'system-ui, "Segoe UI", sans-serif'
 
 
@@ -56,6 +62,7 @@ def finished(chart: Any, *, height: int | Any) -> dict[str, Any]:
         .configure_legend(labelFontSize=12, titleFontSize=12, labelLimit=240)
         .to_dict(validate=True)
     )
+    plain["params"] = [*plain.get("params", []), {"name": "letters", "value": LETTERS}]
     return plain
 
 
@@ -66,7 +73,7 @@ def data(rows: Sequence[Mapping[str, Any]]) -> Any:
 
 def groups_axis(**more: Any) -> Any:
     """Return the axis of groups: one row each, in the order of the data."""
-    axis = alt.Axis(ticks=False, domain=False, labelPadding=8)
+    axis = alt.Axis(ticks=False, domain=False, labelPadding=8, labelExpr=_CUT)
     return alt.Y("group:N", sort=None, title=None, axis=axis, **more)
 
 

@@ -52,6 +52,7 @@
     const data = held.threshold;
     const groups = data.groups.map((group) => groupAt(group, at));
     const known = groups.filter((group) => group.selected);
+    const pair = known.length > 1;  // One group alone has no gap, least of all one of 0.
     const lows = known.map((g) => g.selected[0]), highs = known.map((g) => g.selected[1]);
     const least = [Math.min(...lows), Math.min(...highs)], most = [Math.max(...lows), Math.max(...highs)];
     const ratio = [most[1] > 0 ? Math.min(1, least[0] / most[1]) : 1, most[0] > 0 ? Math.min(1, least[1] / most[0]) : 1];
@@ -59,7 +60,8 @@
     const judged = groups.filter((group) => group.right);
     const rows = judged.reduce((sum, group) => sum + group.rows, 0);
     const right = judged.reduce((sum, g) => [sum[0] + g.right[0], sum[1] + g.right[1]], [0, 0]);
-    return { groups, most, ratio, gap, accuracy: over(right, rows) };
+    return { groups, most, ratio: pair ? ratio : null, gap: pair ? gap : null, accuracy: over(right, rows),
+      leftOut: groups.length - known.length };
   }
 
   function drawThreshold() {
@@ -68,7 +70,8 @@
     const exact = String(+data.thresholds[at].toFixed(6));
     show("threshold-value", exact);
     one("threshold").setAttribute("aria-valuetext", exact);
-    show("threshold-note", at === data.used ? "This is the threshold that the model uses." : "Not the model's threshold.");
+    show("threshold-note", at === data.used ? "This is the threshold in use." : "Not the threshold in use.");
+    show("threshold-among", found.leftOut ? "Without the groups of fewer than 10 people: " : "");
     show("threshold-gap", spread(found.gap, share));
     show("threshold-ratio", spread(found.ratio, (x) => x.toFixed(3)));
     show("threshold-accuracy", spread(found.accuracy, share));
@@ -145,7 +148,10 @@
   }
   // Names of groups are cut earlier where there is little room; the tables have them whole.
   const fitting = (id, spec) => {
-    if (one(id).clientWidth < 420) spec.config.axisY.labelLimit = 96;
+    if (one(id).clientWidth < 420) {
+      spec.config.axisY.labelLimit = 96;
+      spec.params.find((param) => param.name === "letters").value = 12;
+    }
     return spec;
   };
   const drawn = Object.entries(held.charts).map(([id, spec]) =>

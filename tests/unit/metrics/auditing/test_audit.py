@@ -231,3 +231,12 @@ def test_a_gap_whose_interval_is_above_zero_is_not_flagged(probit_model):
     assert record.value < result.find("equalized_odds_max_noise_floor").high
     assert record.low > 0
     assert record.note == ""
+
+
+def test_a_gap_says_how_many_groups_it_leaves_out():
+    y = np.array([1, 0] * 40 + [0] * 5)
+    groups = ["a"] * 40 + ["b"] * 40 + ["c"] * 5
+    found = audit(y_true=y, y_pred=np.ones(85, dtype=int), sensitive_features=groups)
+    for name in ("equalized_odds_sum", "equalized_odds_max"):
+        assert found.find(name).note.startswith("over the groups that have the rates; 1 lacks one")
+    assert "lacks" not in found.find("demographic_parity").note

@@ -90,3 +90,17 @@ def test_shifts_have_no_weights_and_groups_without_weight_no_rate(rows, biased):
     assert "undefined" in found.find("selection_rate", 1).note
     assert "undefined" in found.find("impact_ratio").note
     assert np.isnan(found.find("demographic_parity").value)
+
+
+def test_rates_of_a_label_count_its_rows_alone():
+    y = np.array([1, 0, 0, 0, 1, 1, 1, 0])
+    found = audit(
+        y_true=y, y_score=np.full(8, 0.7), sensitive_features=list("aaaabbbb"),
+        sample_weight=np.arange(1.0, 9.0),
+    )  # fmt: skip
+    for prefix in ("", "expected_"):
+        for group, positive in (("a", 1), ("b", 3), (None, 4)):
+            rows = 8 if group is None else 4
+            assert found.find(f"{prefix}true_positive_rate", group).count == positive
+            assert found.find(f"{prefix}false_positive_rate", group).count == rows - positive
+            assert found.find(f"{prefix}selection_rate", group).count == rows
