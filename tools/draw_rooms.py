@@ -90,7 +90,7 @@ def draw() -> Figure:
     with mpl.rc_context(STYLE):
         figure = Figure(figsize=(11.0, 0.56 * len(rooms) + 0.6), layout="constrained")
         axes = figure.subplots()
-        for pair, count in counts.items():
+        for pair, count in sorted(counts.items()):
             ends = heights[pair[0]], heights[pair[1]]
             arrow(axes, ends, count, needed=not implied(pair, set(counts)))
         for room, y in heights.items():
